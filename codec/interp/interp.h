@@ -60,10 +60,6 @@ enum { ZMPI_INTERP_FLARE = 4 };
 
 /* The unit of a bound; 0: there is none that could be used. */
 double zmpi_interp_unit(double abs_bound);
-/* The unit of a job's bound; or, where the bound follows the range, which decoding has changed a
- * little, that of a bound near it which the data were decoded by. *tells: decoded values tell their
- * integers again; else most are coarser themselves. */
-double zmpi_interp_find_unit(const struct zmpi_job *job, const unsigned char *src, bool *tells);
 /* Levels that a lattice along these axes has in tiles of this shape. */
 unsigned zmpi_interp_levels(unsigned axes, const size_t tile[3]);
 /* Tiles of the profile FLARE. */
@@ -89,11 +85,12 @@ struct zmpi_plan;
  * folded into one. The plan has two planes or more. */
 unsigned zmpi_interp_find_lag(const struct zmpi_plan *plan, double abs_bound,
                               const unsigned char *src);
-/* What the plan's array is best predicted by; and its tiles, to the plan. *known: by what it seems
+/* What the plan's array is best predicted by, in integers of the rule's unit, which is given; and
+ * its tiles, to the plan. tells: decoded values tell their integers again. *known: by what it seems
  * to have been decoded by. */
 enum zmpi_status zmpi_interp_choose(struct zmpi_plan *plan, const struct zmpi_job *job,
-                                    const unsigned char *src, struct zmpi_interp_rule *rule,
-                                    bool *known);
+                                    const unsigned char *src, bool tells,
+                                    struct zmpi_interp_rule *rule, bool *known);
 
 /* What was chosen for arrays of one file before: what fits one step of a simulation fits the next.
  * All 0: nothing. The caller's, by struct zmpi_job's `interp`; not for two threads at once. */

@@ -360,10 +360,12 @@ static void set_grid(struct zmpi_plan *p)
 }
 
 enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *job,
-                                    const unsigned char *src, struct zmpi_interp_rule *rule,
-                                    bool *known)
+                                    const unsigned char *src, bool tells,
+                                    struct zmpi_interp_rule *rule, bool *known)
 {
+    const double unit = rule->unit;
     memset(rule, 0, sizeof *rule);
+    rule->unit = unit;
     rule->type = p->type;
     rule->abs_bound = job->abs_bound;
     rule->keep = job->keep;
@@ -371,7 +373,6 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
         rule->fill[i] = zmpi_fills_bits(&job->fills, p->type, i);
     *known = false;
     if (job->variant == ZMPI_VARIANT_FLARE) {
-        rule->unit = zmpi_interp_unit(job->abs_bound);
         rule->flare = true;
         zmpi_flare_tile(p->words, p->tile);
         set_grid(p);
@@ -379,12 +380,16 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
     }
     rule->sets = 1;
     const size_t elements = p->bytes / p->width;
-    struct choice c = {
-        .plan = p, .rule = rule, .src = src, .samples = SAMPLES, .least = 1e300, .fresh = true};
+    struct choice c = {.plan = p,
+                       .rule = rule,
+                       .src = src,
+                       .samples = SAMPLES,
+                       .least = 1e300,
+                       .tells = tells,
+                       .fresh = true};
     for (int family = 0; family <= ZMPI_INTERP_PLANES; family++)
         c.of[family].bits = 1e300;
     c.elements = elements > (size_t)4 * ZMPI_INTERP_ELEMENTS ? SMALL : ZMPI_INTERP_ELEMENTS;
-    rule->unit = zmpi_interp_find_unit(job, src, &c.tells);
     struct zmpi_interp_entry *e = job->interp ? entry_of(&c, job->interp) : NULL;
     const bool recalled = recall(&c, elements, e);
     const bool done = recalled || choose(&c);

@@ -19,6 +19,14 @@ unsigned zmpi_interp_levels(unsigned axes, const size_t tile[3])
     return levels;
 }
 
+double zmpi_interp_unit(double abs_bound)
+{
+    /* Half a step and half a unit are 128.5 units: 1/1024 of the bound is left for the rounding of
+     * what is decoded. Where that is not enough a value becomes an exception. */
+    const double unit = abs_bound / 128.625;
+    return unit >= 0x1p-960 && unit <= 0x1p900 ? unit : 0;
+}
+
 /* Halve, or nearly so, what is longest, until the tile is small enough. Axes without prediction
  * count as longer: few planes are enough for contexts. */
 void zmpi_interp_tile(const size_t extent[3], unsigned axes, size_t tile[3])

@@ -13,6 +13,7 @@
 #include "kernels/kernels.h"
 #include "layout/fills.h"
 #include "layout/plan_rows.h"
+#include "stream/interp_unit.h"
 
 /* Bytes of an array that is worth it. */
 enum { LEAST = 8192 };
@@ -108,9 +109,11 @@ static enum zmpi_status compress(const struct zmpi_job *job, unsigned char *dst,
     struct zmpi_plan p;
     struct zmpi_interp_rule rule;
     unsigned char parameters[ZMPI_INTERP_HEAD];
+    bool tells;
+    rule.unit = zmpi_interp_find_unit(job, src, &tells);
     enum zmpi_status status = zmpi_plan_make(&job->array, &p);
     if (!status)
-        status = zmpi_interp_choose(&p, job, src, &rule, known);
+        status = zmpi_interp_choose(&p, job, src, tells, &rule, known);
     if (status)
         return status;
     const size_t books = zmpi_interp_save(&rule, parameters), head = zmpi_plan_head(&p) + books;

@@ -36,8 +36,8 @@ struct zknown_list {
 void zknown_begin(struct zknown_list *list);
 void zknown_end(const struct zknown_list *list);
 
-/* Of the library's call that this one is made in; NULL: it is made in none, or is exact whatever the
- * rules say. */
+/* Of the library's call that this one is made in; NULL: it is made in none, or is exact whatever
+ * the rules say. */
 const struct zknown_rule *zknown_rule(void);
 
 /* Are bytes exact, whatever lies there? */

@@ -129,8 +129,8 @@ static void put_small(const struct zhdf5 *h, hid_t handle)
 
 bool zhdf5_dataset_find(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d)
 {
-    d->small = atomic_load_explicit(place_of_small(dataset), memory_order_relaxed) ==
-               mark_of(h, dataset);
+    d->small =
+        atomic_load_explicit(place_of_small(dataset), memory_order_relaxed) == mark_of(h, dataset);
     if (d->small)
         return true;
     pthread_mutex_lock(&lock);

@@ -26,7 +26,7 @@ struct zplan {
     uint64_t most;    /* bytes of a piece, but for those of one row */
     uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
     size_t most_runs; /* of a piece, so that its list fits where records go */
-    bool small; /* up to ZMPI_EXACT_BELOW values, of all ranks if it is collective: exact */
+    bool small;       /* up to ZMPI_EXACT_BELOW values, of all ranks if it is collective: exact */
     bool searched;
     /* What follows is large, and set by those who use it: small calls are many. */
     struct zmpi_range range[ZMPI_COMPONENTS_MOST]; /* of each component, once taken apart */

@@ -1,4 +1,6 @@
-/* interp_unit.c - the unit of a stream's integers (format.md 4.10). */
+/* interp_unit.c - see interp_unit.h. */
+#include "stream/interp_unit.h"
+
 #include <math.h>
 
 #include "bound/bound.h"
@@ -6,14 +8,6 @@
 #include "interp/interp_work.h"
 
 enum { VALUES = 512, PLACES = 16 };
-
-double zmpi_interp_unit(double abs_bound)
-{
-    /* Half a step and half a unit are 128.5 units: 1/1024 of the bound is left for the rounding of
-     * what is decoded. Where that is not enough a value becomes an exception. */
-    const double unit = abs_bound / 128.625;
-    return unit >= 0x1p-960 && unit <= 0x1p900 ? unit : 0;
-}
 
 /* Samples of an array that could be integers. */
 struct values {

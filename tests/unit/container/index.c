@@ -181,7 +181,7 @@ Test(index, records_that_lie)
     lie = r, lie.payload_length = 8;
     cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
     const uint64_t most =
-        (200 - 80) / 12 * (UINT64_C(2) << 20); /* of a stream of 200 bytes: format.md 1.3 */
+        (200 - 80) / 12 * (UINT64_C(16) << 20); /* of a stream of 200 bytes: format.md 1.3 */
     lie = r, lie.extent.hi = lie.extent.bytes = lie.extent.run = most + 1;
     cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
     lie = r, lie.extent.levels = ZMPI_EXTENT_LIST, lie.extents_length = 80, lie.extent.bytes++;

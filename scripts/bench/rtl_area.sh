@@ -1,5 +1,6 @@
 #!/bin/bash
-# rtl_area.sh [LANES]: what the engine in hardware takes of an FPGA, as yosys counts (docs/internals/rtl.md). Takes minutes.
+# rtl_area.sh [LANES | flare]: what the engine in hardware, or a block of FLARE's, takes of an FPGA, as yosys counts
+# (docs/internals/rtl.md, docs/flare.md). Takes minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../../smartnic/rtl"
 command -v yosys >/dev/null || {
@@ -8,7 +9,9 @@ command -v yosys >/dev/null || {
 }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-yosys -p "read_verilog -sv *.sv fle/*.sv huffman/*.sv choice/*.sv; chparam -set N ${1:-4} ceaz_engine; synth_xilinx -family xcup -top ceaz_engine -noiopad; stat" >"$log" ||
+design="read_verilog -sv *.sv fle/*.sv huffman/*.sv choice/*.sv; chparam -set N ${1:-4} ceaz_engine; synth_xilinx -family xcup -top ceaz_engine -noiopad"
+[[ ${1:-} != flare ]] || design="read_verilog -sv ceaz_memory.sv flare/*.sv; synth_xilinx -family xcup -top flare_block -noiopad"
+yosys -p "$design; stat" >"$log" ||
     { tail -n 5 "$log" >&2; exit 1; }
 # The last count is that of the whole engine.
 awk '/design hierarchy/ {n = 0} {line[n++] = $0} END {for (i = 0; i < n; i++) print line[i]}' "$log" |

@@ -4,9 +4,11 @@
  */
 #include "flare_model.h"
 #include "flare_sim.h"
-#include "kit.h"
+#include "field.h"
 
 #include "interp/flare.h"
+
+static int checked; /* fields */
 
 /* By the C: values and codes, all of the latter in full. */
 struct expected {
@@ -73,18 +75,18 @@ static struct expected predict(const size_t e[3], int32_t *given)
     return x;
 }
 
-/* Forth and back. */
-static struct flare_sim_cycles check(unsigned arrays, const size_t e[3], unsigned stall)
+/* These values, forth and back. */
+static struct flare_sim_cycles check_values(unsigned arrays, const size_t e[3], unsigned stall,
+                                            const int32_t *value)
 {
     const size_t n = e[0] * e[1] * e[2];
     struct flare_sim *s = flare_sim_open(arrays);
-    struct kit_random r = {n + stall};
     struct flare_sim_cycles cycles, back;
     cr_assert(s, "%u arrays are not built", arrays);
     struct flare_sim_chunk c = {.extent = {e[0], e[1], e[2]},
                                 .value = malloc(n * sizeof(int32_t)),
                                 .code = calloc(n, sizeof(int32_t))};
-    make_values(c.value, e, &r);
+    memcpy(c.value, value, n * sizeof *value);
     const struct expected x = predict(e, c.value);
     c.codes = x.codes;
     cr_assert(flare_sim_run(s, &c, stall, &cycles), "%zux%zux%zu", e[0], e[1], e[2]);
@@ -104,15 +106,25 @@ static struct flare_sim_cycles check(unsigned arrays, const size_t e[3], unsigne
     return cycles;
 }
 
+static struct flare_sim_cycles check(unsigned arrays, const size_t e[3], unsigned stall)
+{
+    struct kit_random r = {e[0] * e[1] * e[2] + stall};
+    int32_t *value = malloc(e[0] * e[1] * e[2] * sizeof *value);
+    make_values(value, e, &r);
+    const struct flare_sim_cycles cycles = check_values(arrays, e, stall, value);
+    free(value);
+    return cycles;
+}
+
 Test(flare_rtl, codes_and_values)
 {
+    static const unsigned arrays[] = {1, 2, 4, 8};
     static const size_t shapes[][3] = {{33, 34, 35}, {1, 70, 41}, {9, 1, 67},  {1, 1, 130},
                                        {5, 2, 3},    {1, 1, 1},   {67, 12, 9}, {129 - 1, 9, 17}};
     for (size_t i = 0; i < KIT_COUNT(shapes); i++)
-        for (unsigned stall = 0; stall <= 128; stall += 128) {
-            check(4, shapes[i], stall);
-            check(1, shapes[i], stall);
-        }
+        for (unsigned stall = 0; stall <= 128; stall += 128)
+            for (size_t k = 0; k < KIT_COUNT(arrays); k++)
+                check(arrays[k], shapes[i], stall);
 }
 
 /* Without stalls, by as many arrays: what a block takes, and the whole chunk. */
@@ -144,6 +156,46 @@ Test(flare_rtl, cycles_of_the_model)
 {
     static const size_t cube[3] = {64, 64, 64}, odd[3] = {40, 50, 70};
     check_cycles(1, cube);
+    check_cycles(2, cube);
     check_cycles(4, cube);
     check_cycles(4, odd);
+    check_cycles(8, odd);
+}
+
+/* Four small real fields, at 1e-3 of their range. */
+static void check_field(const struct field *f)
+{
+    static const struct zmpi_interp_set flat = {.family = ZMPI_INTERP_LORENZO};
+    const size_t most[3] = {128, 64, 128};
+    struct zmpi_interp_rule rule = {.type = f->array.type, .keep = INFINITY};
+    const size_t width = zmpi_type_size(f->array.type);
+    const size_t row = f->array.extent[2] * width;
+    const struct zmpi_rows rows = {.at = f->data, .row = row, .plane = f->array.extent[1] * row};
+    struct zmpi_range range;
+    size_t e[3];
+    double base;
+    if (checked == 4 || f->filled || kit_bytes(&f->array) > 1 << 20)
+        return;
+    for (int i = 0; i < 3; i++)
+        e[i] = f->array.extent[i] < most[i] ? f->array.extent[i] : most[i];
+    zmpi_range_of(f->array.type, f->data, kit_elements(&f->array), &range);
+    rule.unit = zmpi_interp_unit(1e-3 * (range.max - range.min));
+    struct zmpi_interp_work *w = zmpi_interp_work_new(e, NULL, 0, true);
+    zmpi_interp_layout(w, &flat, e);
+    if (w->loops->load[f->array.type == ZMPI_F64](w, &rule, e, &rows, &base)) {
+        int32_t *value = malloc(e[0] * e[1] * e[2] * sizeof *value);
+        for (size_t r = 0; r < e[0] * e[1]; r++)
+            memcpy(value + r * e[2],
+                   w->flat.value + r / e[1] * w->flat.plane + r % e[1] * w->flat.row,
+                   e[2] * sizeof *value);
+        check_values(4, e, 0, value);
+        free(value);
+        checked++;
+    }
+    zmpi_interp_work_free(w);
+}
+
+Test(flare_rtl, fields)
+{
+    each_field(check_field);
 }

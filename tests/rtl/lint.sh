@@ -4,6 +4,6 @@ set -euo pipefail
 for lanes in 1 32; do # 8 and 64 are built
     verilator --lint-only -Wall -GN="$lanes" --top-module ceaz_engine "$1"/*.sv "$1"/*/*.sv
 done
-for arrays in 2 8; do # 1 and 4 are built
-    verilator --lint-only -Wall -GM="$arrays" --top-module flare_predict "$1"/flare/*.sv "$1"/ceaz_memory.sv
+for arrays in 3 16; do # 1, 2, 4 and 8 are built
+    verilator --lint-only -Wall -GM="$arrays" --top-module flare_core "$1"/flare/*.sv "$1"/ceaz_memory.sv
 done

@@ -12,6 +12,7 @@ module flare_predict #(
     input  logic [     7:0] nz,
     input  logic [   W-1:0] ny,
     input  logic [   W-1:0] nx,
+    input  logic            hold,       // no block may begin
     output logic            busy,
     output logic            job,        // a block begins: by which array, where, points
     output logic [ LOG-1:0] job_array,
@@ -32,7 +33,7 @@ module flare_predict #(
 );
   logic [M-1:0] idle, running;
   logic order_busy, valid, opens, decodes;
-  assign job  = valid && (opens ? &idle : |idle);
+  assign job  = valid && !hold && (opens ? &idle : |idle);
   assign busy = order_busy || idle != '1;
   always_comb begin
     job_array = '0;

@@ -125,15 +125,22 @@ int32_t flare_block_give(struct flare_block_walk *b, const struct flare_sim_chun
     return v;
 }
 
-bool flare_block_take(struct flare_block_walk *b, struct flare_sim_chunk *c, int32_t code,
-                      int32_t value, bool last)
+bool flare_put_code(struct flare_sim_chunk *c, size_t *sent, int32_t code, bool escape)
 {
-    if (b->axis < 0 || last != (b->made + 1 == b->all) || b->code + b->made >= c->codes)
+    if (*sent >= c->codes || escape != (code < -127 || code > 127) ||
+        (c->decode && c->code[*sent] != code))
+        return false;
+    c->code[(*sent)++] = code;
+    return true;
+}
+
+bool flare_block_take(struct flare_block_walk *b, struct flare_sim_chunk *c, int32_t value,
+                      bool last)
+{
+    if (b->axis < 0 || last != (b->made + 1 == b->all))
         return false;
     c->value[place(b, b->out)] = value;
-    if (c->decode && c->code[b->code + b->made] != code)
-        return false;
-    c->code[b->code + b->made++] = code;
+    b->made++;
     int i = 2;
     for (; i >= 0; i--) {
         b->out[i] += i <= b->axis ? 2 : 1;

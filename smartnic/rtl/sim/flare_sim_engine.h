@@ -24,8 +24,10 @@ size_t flare_block_begin(struct flare_block_walk *b, const struct flare_sim_chun
 /* What goes in, row by row. */
 int32_t flare_block_give(struct flare_block_walk *b, const struct flare_sim_chunk *c, bool *none);
 /* What comes out, direction by direction. False: there is no more. */
-bool flare_block_take(struct flare_block_walk *b, struct flare_sim_chunk *c, int32_t code,
-                      int32_t value, bool last);
+bool flare_block_take(struct flare_block_walk *b, struct flare_sim_chunk *c, int32_t value,
+                      bool last);
+/* The next code of all. False: it is not what it should be. */
+bool flare_put_code(struct flare_sim_chunk *c, size_t *sent, int32_t code, bool escape);
 
 #ifdef __cplusplus
 }

@@ -56,6 +56,16 @@ bool bit(uint32_t port, unsigned k)
     return port >> k & 1;
 }
 
+/* Number i of those that come together: 24 bits of three words, or 8. */
+template <class T> int32_t code_at(const T &top, unsigned i)
+{
+    const unsigned from = 24 * i;
+    const uint64_t two =
+        top.c_value[from / 32] | (uint64_t)top.c_value[from / 32 < 2 ? from / 32 + 1 : 2] << 32;
+    const int32_t wide = (int32_t)((uint32_t)(two >> from % 32) << 8) >> 8;
+    return bit(top.c_escape, i) ? wide : (int8_t)(top.c_code >> (8 * i));
+}
+
 bool run(void *at, struct flare_sim_chunk *c, unsigned stall, struct flare_sim_cycles *cycles)
 {
     auto &top = static_cast<engine *>(at)->top;
@@ -72,10 +82,10 @@ bool run(void *at, struct flare_sim_chunk *c, unsigned stall, struct flare_sim_c
         top.clk = 0;
         top.eval();
     };
-    size_t codes = 0;
+    size_t codes = 0, sent = 0;
     top.rst = 1;
     top.start = 0;
-    top.s_valid = top.m_ready = 0;
+    top.s_valid = top.m_ready = top.c_ready = 0;
     edge();
     edge();
     top.rst = 0;
@@ -99,7 +109,14 @@ bool run(void *at, struct flare_sim_chunk *c, unsigned stall, struct flare_sim_c
         }
         top.s_valid = offered;
         top.m_ready = takes;
+        top.c_ready = !chance();
         top.eval();
+        if (top.c_valid && top.c_ready) {
+            idle = 0;
+            for (unsigned i = 0; i < top.c_count; i++)
+                if (!flare_put_code(c, &sent, code_at(top, i), bit(top.c_escape, i)))
+                    return false;
+        }
         for (unsigned k = 0; k < ARRAYS; k++) {
             if (bit(offered & top.s_ready, k)) {
                 offered &= ~(1u << k);
@@ -108,8 +125,8 @@ bool run(void *at, struct flare_sim_chunk *c, unsigned stall, struct flare_sim_c
             if (!bit(takes & top.m_valid, k))
                 continue;
             idle = 0;
-            if (!flare_block_take(&block[k], c, (int32_t)word_of(top.m_code, k),
-                                  (int32_t)word_of(top.m_value, k), bit(top.m_last, k)))
+            if (!flare_block_take(&block[k], c, (int32_t)word_of(top.m_value, k),
+                                  bit(top.m_last, k)))
                 return false;
         }
         if (top.job) {
@@ -126,7 +143,7 @@ bool run(void *at, struct flare_sim_chunk *c, unsigned stall, struct flare_sim_c
         if (!top.busy) {
             cycles->busy = top.cycles;
             cycles->runs = top.runs;
-            return codes == c->codes;
+            return codes == c->codes && sent == codes;
         }
         edge();
     }

@@ -83,3 +83,16 @@ as_user() {
     # shellcheck disable=SC2016
     inside su user -c 'cd ~/zmpi && exec env "$@"' -- sh "$@"
 }
+
+# suite_copy: what is in the tree now goes to ~/zmpi there; builds are made anew, from ccache.
+suite_copy() {
+    local copy=$folder/home/user/zmpi
+    rm -rf "$copy"
+    mkdir -p "$copy"
+    if git rev-parse --git-dir >/dev/null 2>&1; then
+        git ls-files -z --cached --others --exclude-standard
+    else
+        find . -name 'build*' -prune -o -type f -print0
+    fi | tar -c --null --ignore-failed-read -T - 2>/dev/null | tar -x -C "$copy"
+    inside chown -R user: /home/user/zmpi
+}

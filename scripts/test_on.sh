@@ -25,15 +25,8 @@ log=build-all/$suite.log
 
 suite_ready
 
-# What is in the tree now; builds are made anew, from ccache.
-rm -rf "$folder/home/user/zmpi"
-mkdir -p "$folder/home/user/zmpi" build-all
-if git rev-parse --git-dir >/dev/null 2>&1; then
-    git ls-files -z --cached --others --exclude-standard
-else
-    find . -name 'build*' -prune -o -type f -print0
-fi | tar -c --null --ignore-failed-read -T - 2>/dev/null | tar -x -C "$folder/home/user/zmpi"
-inside chown -R user: /home/user/zmpi
+mkdir -p build-all
+suite_copy
 # Sessions of an earlier run's mpirun that was killed: process numbers begin anew, and PRRTE takes no folder that is there.
 rm -rf "$folder"/tmp/{prte,prterun,ompi,pmix}.*
 

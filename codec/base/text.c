@@ -99,17 +99,27 @@ bool zmpi_glob_matches(const char *glob, const char *path)
     return fnmatch(glob, subject, 0) == 0;
 }
 
+const char *zmpi_globs_next(const char *globs, const char **glob, size_t *length)
+{
+    const size_t n = strcspn(globs, ","), blank = strspn(globs, " \t");
+    *glob = globs + (blank < n ? blank : n);
+    *length = n - (size_t)(*glob - globs);
+    while (*length > 0 && strchr(" \t", (*glob)[*length - 1]) != NULL)
+        --*length;
+    return globs[n] == ',' ? globs + n + 1 : NULL;
+}
+
 bool zmpi_globs_match(const char *globs, const char *path)
 {
     bool match = false;
-    for (const char *p = globs; *p != 0;) {
+    for (const char *p = globs, *found; p != NULL;) {
         char glob[1024];
-        size_t n = strcspn(p, ",");
-        bool exclude = *p == '!';
-        snprintf(glob, sizeof glob, "%.*s", (int)(n - exclude), p + exclude);
+        size_t n;
+        p = zmpi_globs_next(p, &found, &n);
+        const bool exclude = n > 0 && *found == '!';
+        snprintf(glob, sizeof glob, "%.*s", (int)(n - exclude), found + exclude);
         if (zmpi_glob_matches(glob, path))
             match = !exclude;
-        p += n + (p[n] == ',');
     }
     return match;
 }

@@ -22,6 +22,10 @@ size_t zmpi_text_distance(const char *a, const char *b);
 /* Does a glob select this path? On the base name, or on the path if the glob contains '/'. */
 bool zmpi_glob_matches(const char *glob, const char *path);
 
+/* The first of globs separated by commas, without blanks around it; what follows its comma, or
+ * NULL. */
+const char *zmpi_globs_next(const char *globs, const char **glob, size_t *length);
+
 /* Do globs separated by commas select this path? The last match wins; "!GLOB" takes out. */
 bool zmpi_globs_match(const char *globs, const char *path);
 

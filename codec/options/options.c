@@ -74,7 +74,8 @@ static const struct zmpi_option table[] = {
      TEXT(device),
      .per_comm = true},
     {{"files", "globs", DEFAULT_FILES, "ZMPI_FILES", NULL,
-      "files that may be compressed: globs separated by commas, on the base name or, with a '/', "
+      "files that may be compressed: globs separated by commas (and blanks), on the base name or, "
+      "with a '/', "
       "on the path as the program gives it; !glob excludes; the last match wins; only !globs: the "
       "default without those"},
      "allowed are globs separated by commas (at most 1023 characters; with the default list's, if "

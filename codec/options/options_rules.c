@@ -133,27 +133,32 @@ static bool allowed_in(const char *section, const struct zmpi_option *row)
     return is_for_comms(section) ? row->per_comm : row->per_file;
 }
 
-/* The names a section may set, for messages. */
-static void allowed_names(const char *section, char text[192])
+/* The names a section may set, for messages: as many whole ones as a line has room for. */
+static void allowed_names(const char *section, char text[128])
 {
     size_t n = 0;
     text[0] = 0;
     for (size_t i = 0; zmpi_option_info(i) != NULL; i++) {
         const char *name = zmpi_option_info(i)->name;
-        if (allowed_in(section, zmpi_option_row(name, NULL)) && n < 192)
-            n += (size_t)snprintf(text + n, 192 - n, "%s%s", n == 0 ? "" : ", ", name);
+        if (!allowed_in(section, zmpi_option_row(name, NULL)))
+            continue;
+        const char *more = n + strlen(name) < 120 ? name : "...";
+        n += (size_t)snprintf(text + n, 128 - n, "%s%s", n == 0 ? "" : ", ", more);
+        if (more != name)
+            return;
     }
 }
 
 static void refuse_name(struct parse *p, const char *section, const char *name)
 {
-    char text[256], names[192], hint[64];
-    allowed_names(section, names);
+    char text[256], names[128], hint[64];
     zmpi_option_suggest(name, ZMPI_NAME_OPTION, hint);
-    if (zmpi_option_row(name, NULL) != NULL)
-        hint[0] = 0;
-    snprintf(text, sizeof text, "%.32s%s%s: allowed in a rule are %s", name,
-             hint[0] != 0 ? ": no such setting" : "", hint, names);
+    if (zmpi_option_row(name, NULL) == NULL && hint[0] != 0) {
+        snprintf(text, sizeof text, "%.32s: no such setting%s", name, hint);
+    } else {
+        allowed_names(section, names);
+        snprintf(text, sizeof text, "%.32s: allowed in a rule are %s", name, names);
+    }
     fail(p, ZMPI_ERR_ARG, text);
 }
 

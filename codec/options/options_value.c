@@ -103,14 +103,13 @@ static bool parse_path(const char *text, char *dst, size_t capacity)
 /* No empty globs, and not only exclusions: such a list would select nothing at all. */
 bool zmpi_globs_parse(const char *text, char *dst, size_t capacity)
 {
-    for (const char *p = text;; p++) {
-        const size_t n = strcspn(p, ",");
+    for (const char *p = text, *glob; p != NULL;) {
+        size_t n;
+        p = zmpi_globs_next(p, &glob, &n);
         if (n == 0)
             return false;
-        p += n;
-        if (*p == 0)
-            return parse_path(text, dst, capacity);
     }
+    return parse_path(text, dst, capacity);
 }
 
 /* Where all exclude, they stand behind the default's. */
@@ -119,15 +118,13 @@ static bool parse_files(const struct zmpi_option *option, const char *text, char
     const char *list = option->info.default_value;
     const size_t capacity = option->capacity;
     bool selects = false;
-    for (const char *p = text;; p++) {
-        size_t n = strcspn(p, ",");
-        bool exclude = n != 0 && *p == '!';
+    for (const char *p = text, *glob; p != NULL;) {
+        size_t n;
+        p = zmpi_globs_next(p, &glob, &n);
+        const bool exclude = n != 0 && *glob == '!';
         if (n <= (size_t)exclude)
             return false;
         selects |= !exclude;
-        p += n;
-        if (*p == 0)
-            break;
     }
     if (selects)
         return parse_path(text, dst, capacity);

@@ -233,7 +233,7 @@ Test(options, files)
     cr_assert(!matches("keep.log,!*.log", "keep.log")); // the last match wins
     cr_assert(!matches("a", "b"));
     // Only exclusions: the default list less those.
-    cr_assert(!matches("!slab*,!*.raw", "slab1") && !matches("!slab*", "x.h5") &&
+    cr_assert(!matches("!slab* , !*.raw", "slab1") && !matches("!slab*", "x.h5") &&
               matches("!slab*", "x.raw") && !matches("!slab*,!*.raw", "x.raw"));
     char many[1000] = "!";
     memset(many + 1, 'x', 900); // does not fit behind the default's

@@ -153,8 +153,7 @@ Test(options_rules, bad_rules)
     rules_fail("[a]\nnonsense\n", ":2:");
     rules_fail("[a]\nerror_bound = abs=1\n  codec = zip\n", ":3:");
     rules_fail("[a]\nshape = \n", ":2:");
-    rules_fail("[a]\ncodek = fle\n",
-               ":2: codek: no such setting; did you mean codec?: allowed in a rule are");
+    rules_fail("[a]\ncodek = fle\n", ":2: codek: no such setting; did you mean codec?");
     rules_fail("[a] b\ncodec = fle\n", ":1: expected nothing behind ]");
     rules_fail("[a #1]\nerror_bound = none\n", ":2: none is for files");
     rules_fail("[hdf5:a]\nerror_bound = none\n", ":2: none is for files");

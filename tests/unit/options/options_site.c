@@ -58,8 +58,9 @@ Test(site, is_weaker_than_users)
 
 Test(site, never)
 {
-    struct zmpi_options o = site("[site]\nnever_files = *.rst,/scratch/x/*,!keep.rst ; restarts\n"
-                                 "never_programs = vasp*\n");
+    struct zmpi_options o =
+        site("[site]\nnever_files = *.rst ,\t/scratch/x/*, !keep.rst ; restarts\n"
+             "never_programs = vasp*\n");
     cr_assert_eq(zmpi_option_set(&o, "files", "*", "h", message), ZMPI_OK);
     cr_assert(!zmpi_options_file_matches(&o, "a/b.rst") &&
               !zmpi_options_file_matches(&o, "/scratch/x/y"));
@@ -84,6 +85,7 @@ Test(site, wrong_lines_are_ignored)
         {"[hdf5:a]\nerror_bound = lossless", "a site's rules are for files and communicators"},
         {"[site]\nnever = x", "never_files and never_programs"},
         {"[site]\nnever_files = a,,b", "globs separated by commas"},
+        {"[site]\nnever_files = a, ,b", "globs separated by commas"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char text[256];

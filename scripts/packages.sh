@@ -63,6 +63,7 @@ fi
 tree=$folder/home/user/zmpi/use
 mkdir -p "$tree"
 cp "$built"/*.deb "$tree"
+inside chown -R user: /home/user/zmpi
 # Programs of both MPIs, as a user brings them along: built there if it has compilers.
 compile() {
     mpicc."$1" -O1 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Iperf -o "$2/field_io.$1" tests/apps/field_io.c \
@@ -70,7 +71,7 @@ compile() {
 }
 for mpi in openmpi mpich; do
     if [[ ${2-} ]]; then
-        inside bash -c "cd /home/user/zmpi; $(declare -f compile); compile $mpi use"
+        as_user bash -c "$(declare -f compile); compile $mpi use"
     else
         compile "$mpi" "$tree"
     fi
@@ -98,7 +99,7 @@ for mpi in openmpi mpich; do
     python3 -c 'import sys, zmpi; a = zmpi.open(sys.argv[1], dtype="f4"); assert a.shape[-1]; print(a.shape)' $mpi.out
 done
 # The site's file is read.
-zmpi options error_bound | grep 'now rel=1e-5 (site of /etc/zmpi/zmpi.conf)'
+zmpi options error_bound | grep 'now rel=1e-05 (site of /etc/zmpi/zmpi.conf)'
 mpirun.mpich -n 2 zmpi run ./field_io.mpich write -t f32 -d 64x128x128 field_64x128x128.f32 never.rst
 cmp field_64x128x128.f32 never.rst
 zmpi-nicd --help >/dev/null
@@ -111,7 +112,6 @@ bash -c '. /usr/share/bash-completion/completions/zmpi; complete -p zmpi'
 zcat -f /usr/share/man/man1/zmpi-run.1* | grep -q 'zmpi run'
 USE
 packages=$(cd "$tree" && echo *.deb)
-inside chown -R user: /home/user/zmpi/use
 ours() {
     inside find / -xdev '(' -path /home -o -path /var/tmp/zmpi -o -path /proc -o -path /tmp ')' -prune -o -name '*zmpi*' -print
 }
@@ -123,11 +123,11 @@ inside bash -c 'rm -rf /var/tmp/zmpi; mkdir /var/tmp/zmpi; cp /home/user/zmpi/us
 mkdir -p "$folder/etc/zmpi"
 printf '[site]\nnever_files = *.rst\n[*]\nerror_bound = rel=1e-5\n' >"$folder/etc/zmpi/zmpi.conf"
 status=0
-as_user sh use/use.sh >"$folder.log" 2>&1 || status=$?
+as_user sh use/use.sh >"$folder.use.log" 2>&1 || status=$?
 # shellcheck disable=SC2046 # several words are meant
 inside apt-get -q -y purge $(for one in $packages; do echo "${one%%_*}"; done) >>"$folder.log" 2>&1 || die "apt-get purge failed (see $folder.log)"
 rm -r "$folder/etc/zmpi" "$folder/var/tmp/zmpi"
 left=$(comm -13 <(sort <<<"$before") <(ours | sort))
 [[ -z $left ]] || die "left behind: $left"
-((status == 0)) || die "$(tail -n 20 "$folder.log")"
+((status == 0)) || die "$suite: $(tail -n 20 "$folder.use.log")"
 echo "== $packages: installed on $suite, used and removed"

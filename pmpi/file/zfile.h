@@ -114,6 +114,7 @@ struct zreuse {
 struct zstats {
     struct zmpi_file_stats n;
     uint64_t collective_calls, independent_calls;
+    double seconds_wait;           /* of write calls: neither range, nor coding, nor writing */
     double ratio_raw, ratio_coded; /* bytes coded for a ratio, as they were and as streams */
     /* The largest bound that a ratio or a psnr took, and as a part of the range. */
     double found_bound, found_share;

@@ -67,6 +67,19 @@ void ztimeline_call(enum ztimeline what, double start, double bytes)
     pthread_mutex_unlock(&lock);
 }
 
+double ztimeline_start(void)
+{
+    return kept ? zmpi_seconds() : 0;
+}
+
+void ztimeline_plain(enum ztimeline what, double start, int rc, MPI_Count count,
+                     MPI_Datatype datatype)
+{
+    int size = 0;
+    if (kept && rc == MPI_SUCCESS && count >= 0 && !PMPI_Type_size(datatype, &size) && size >= 0)
+        ztimeline_call(what, start, (double)count * size);
+}
+
 void ztimeline_sum(void)
 {
     int mine = kept != NULL, all = 0, rank = -1;
@@ -94,11 +107,13 @@ static void print(FILE *out, const char *name, const double bin[BINS], int bins)
 
 void ztimeline_print_json(FILE *out)
 {
-    static const char *const name[ZTIMELINES] = {"bytes_written", "bytes_read", "bytes_sent"};
+    static const char *const name[ZTIMELINES] = {"bytes_written", "bytes_read", "bytes_sent",
+                                                 "bytes_written_plain", "bytes_read_plain"};
     int bins = 0;
     for (int i = 0; kept && i < BINS; i++)
-        if (kept->calls[i] > 0 || kept->bytes[0][i] + kept->bytes[1][i] + kept->bytes[2][i] > 0)
-            bins = i + 1;
+        for (int k = 0; k < ZTIMELINES; k++)
+            if (kept->calls[i] > 0 || kept->bytes[k][i] > 0)
+                bins = i + 1;
     if (bins == 0)
         return;
     fprintf(out, "  \"timeline\": {\"seconds_of_a_bin\": %.9g", width);

@@ -1,4 +1,5 @@
 /* write.c - one write call: by which way its pieces get into the file (docs/architecture.md). */
+#include <math.h>
 #include <string.h>
 
 #include "close/decompress.h"
@@ -416,18 +417,31 @@ static int write_collective(struct zfile *f, const struct zrequest *r, uint64_t 
     return rc;
 }
 
+static double seconds_worked(const struct zfile *f)
+{
+    return f->stats.n.seconds_scan + f->stats.n.seconds_compress + f->stats.n.seconds_write;
+}
+
+/* Of what a call took, the rest is waiting for other ranks, but for a little. */
+static void count_time(struct zfile *f, double start, double worked_before, uint64_t done)
+{
+    const double worked = seconds_worked(f) - worked_before;
+    f->stats.seconds_wait += fmax(zmpi_seconds() - start - worked, 0);
+    ztimeline_call(ZTIMELINE_WRITE, start, (double)done);
+}
+
 int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
-    const double start = zmpi_seconds();
+    const double start = zmpi_seconds(), worked = seconds_worked(f);
     const int rc = write_independent(f, r, done);
-    ztimeline_call(ZTIMELINE_WRITE, start, (double)*done);
+    count_time(f, start, worked, *done);
     return rc;
 }
 
 int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
-    const double start = zmpi_seconds();
+    const double start = zmpi_seconds(), worked = seconds_worked(f);
     const int rc = write_collective(f, r, done);
-    ztimeline_call(ZTIMELINE_WRITE, start, (double)*done);
+    count_time(f, start, worked, *done);
     return rc;
 }

@@ -172,14 +172,25 @@ def dry_run(proto):
             f"            zdry_write({names[0]}, {offset}, buf, count, datatype, {together});\n")
 
 
+def timeline(proto):
+    """What a read or write of a plain file tells mpi/timeline.h: before it and after."""
+    base = proto.name[:-2] if proto.name.endswith("_c") else proto.name
+    if not re.match("MPI_File_i?(read|write)", base) or "datatype" not in [p.name for p in proto.params]:
+        return "", ""
+    what = "ZTIMELINE_WRITE_PLAIN" if "write" in base else "ZTIMELINE_READ_PLAIN"
+    return ("        const double start = ztimeline_start();\n",
+            f"        ztimeline_plain({what}, start, passed, count, datatype);\n")
+
+
 def wrapper_head(proto):
     """The signature and the way past a file that is not a container."""
     first = proto.params[0]
     find = f"{first.name} ? zfile_find(*{first.name}) : NULL" if "*" in first.type else f"zfile_find({first.name})"
+    before, after = timeline(proto)
     return (f"static {prototype(own_name(proto.name), proto.params)}\n{{\n"
             f"    struct zfile *f = {find};\n"
-            "    if (!f) {\n    " + REAL + dry_run(proto) +
-            f"        const int passed = {call('P' + proto.name, [p.name for p in proto.params])};\n    " + PLAIN +
+            "    if (!f) {\n    " + REAL + dry_run(proto) + before +
+            f"        const int passed = {call('P' + proto.name, [p.name for p in proto.params])};\n    " + PLAIN + after +
             "        return passed;\n    }\n")
 
 
@@ -324,7 +335,7 @@ def main():
           "extern const char *const zpassed_names[ZPASSED];\n\n#endif\n")
     write("names.c", '#include "mpi/next.h"\n#include "wrappers.h"\n\n' + string_table("znext_name", symbols) + "\n" +
           string_table("zwrapped_name", wrapped) + "\n" + string_table("zpassed_names", counted))
-    write("wrappers.c", '#include <stddef.h>\n#include "base/floats.h"\n#include "base/real_files.h"\n#include "calls/dry_run.h"\n#include "collective/coll.h"\n#include "file/zfile.h"\n#include "mpi/next.h"\n#include "wrappers.h"\n\n'
+    write("wrappers.c", '#include <stddef.h>\n#include "base/floats.h"\n#include "base/real_files.h"\n#include "calls/dry_run.h"\n#include "collective/coll.h"\n#include "file/zfile.h"\n#include "mpi/next.h"\n#include "mpi/timeline.h"\n#include "wrappers.h"\n\n'
           '#define ZMPI_EXPORT __attribute__((visibility("default")))\n\n' + "\n".join(wrappers))
 
 

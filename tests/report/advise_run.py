@@ -56,7 +56,12 @@ def by_rules(name, program, asked):
     run("--report", "real.json", programs=[program])
     del os.environ["ZMPI_CONFIG"]
     with open("real.json", encoding="utf-8") as text:
-        rows = {row["path"]: row for row in json.load(text)["files"]}
+        report = json.load(text)
+    rows = {row["path"]: row for row in report["files"]}
+    if min(row[f"seconds_{part}"] for row in rows.values() for part in ("compress", "wait", "write")) <= 0 or \
+            (sum(report["timeline"]["bytes_written_plain"]) > 0) != (len(advice) < 2) or \
+            asked[0] == "--psnr" and min(row["seconds_range"] for row in rows.values()) <= 0:
+        fail("seconds", rows)
     for path, (ratio, bound) in advice.items():
         decibels, worst = errors(path, program[4])
         print(path, asked, bound, "expected", ratio, "real", rows[path]["ratio"], f"{decibels:.1f} dB, largest error {worst:.4g}")

@@ -89,7 +89,12 @@ def main():
     for name, program in zip(names, programs):  # one by one: each run has time for some samples
         said += run("--dry-run", "-e", "abs=0.5", "--report", "dry.json", programs=[program])
         with open("dry.json", encoding="utf-8") as text:
-            rows = json.load(text)["dry_run"]
+            report = json.load(text)
+        rows = report["dry_run"]
+        # Its files are plain ones, and on the time line as such.
+        if not 0.999 < sum(report["timeline"]["bytes_written_plain"]) / sum(r["bytes"] for r in rows) < 1.001 or \
+                sum(report["timeline"]["calls"]) != len(rows) or sum(report["timeline"]["bytes_written"]):
+            fail("time line", report["timeline"])
         for row in rows:
             estimate |= {(row["path"], e["bound"], e["codec"]): e["ratio"] for e in row["estimates"]
                          if e["bytes_tried"] > 0.9 * row["bytes"]}

@@ -37,7 +37,8 @@ def write(name, **report):
 def files(count):
     return [{"path": BAD if i == 0 else f"out/rho_{i:05d}.bin", "bound": "rel=0.001", "codec": "fle", "ranks": 4, "ratio": 8,
              "calls": [{"errors_on_samples": [0.0035, None], "absolute_bounds": [0.004]}] if i == 1 else [{"absolute_bounds": [0.008]}],
-             "bytes_written": 8e7, "bytes_stored": 1e7, "bytes_read": 0, "seconds_compress": 1, "seconds_write": 2} for i in range(count)]
+             "bytes_written": 8e7, "bytes_stored": 1e7, "bytes_read": 0, "seconds_range": 0.1, "seconds_compress": 1,
+             "seconds_wait": 0.5, "seconds_write": 2} for i in range(count)]
 
 
 def check_page(name):
@@ -86,7 +87,8 @@ def main():
         print("no libcjson")
         return 77
     write("a.json", files=files(3), plain_files=[{"path": BAD, "why": "not selected", "new": True}],
-          timeline={"seconds_of_a_bin": 0.1, "calls": [1, 0, 3], "bytes_written": [1e6, 0, 2e6], "bytes_read": [], "bytes_sent": [0, 0, 5e5]})
+          timeline={"seconds_of_a_bin": 0.1, "calls": [1, 0, 3], "bytes_written": [1e6, 0, 2e6], "bytes_read": [], "bytes_sent": [0, 0, 5e5],
+                    "bytes_written_plain": [2.5e6, 0, 0], "bytes_read_plain": [5e5]})
     write("big.json", files=files(10000))
     zmpi("report", "a.json", "big.json", "-o", "both.html")
     check_page("both.html")
@@ -95,7 +97,7 @@ def main():
             fail("how many files have no bar")
     with open("both.html", encoding="utf-8") as text:
         page = text.read()
-    for said in "at most 25 MB/s in a bin of 0.1 s", "at most 3 in a bin", "<td>0.0035", "at most 0.008":
+    for said in "at most 40 MB/s in a bin of 0.1 s", ">plain files written<", ">plain files read<", "range 0.0", "coding 0.", "waiting 0.", "at most 3 in a bin", "<td>0.0035", "at most 0.008":
         if said not in page:
             fail("both.html lacks", said)
     if os.path.getsize("both.html") > 5 << 20:

@@ -13,10 +13,10 @@ enum { BARS = 30 };
 static const char style[] =
     ":root{color-scheme:light "
     "dark;--bg:#fbfbfa;--card:#fff;--ink:#1d2329;--soft:#66707a;--line:#e4e6e8;"
-    "--a:#2266cc;--b:#d98324;--c:#2f9e73;--d:#8a6fc4}"
+    "--a:#2266cc;--b:#d98324;--c:#2f9e73;--d:#8a6fc4;--e:#c2507a;--f:#3a9c9b}"
     "@media(prefers-color-scheme:dark){:root{--bg:#14171a;--card:#1d2226;--ink:#e6e9ec;--soft:#"
     "98a3ad;"
-    "--line:#323a41;--a:#6aa5f5;--b:#eba95a;--c:#5cc79c;--d:#b79df0}}"
+    "--line:#323a41;--a:#6aa5f5;--b:#eba95a;--c:#5cc79c;--d:#b79df0;--e:#ee8fb0;--f:#7fd0cf}}"
     "*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--ink);"
     "font:15px/1.5 system-ui,sans-serif}main{max-width:1060px;margin:auto;padding:32px 20px}"
     "h1{font-size:26px;margin:0 0 4px}h2{font-size:20px;margin:44px 0 12px;overflow-wrap:anywhere}"
@@ -66,7 +66,7 @@ static void put_bytes(FILE *out, double bytes)
 }
 
 struct sums {
-    double files, written, stored, read, compress, write_time, read_time;
+    double files, written, stored, read, range, compress, wait, write_time, read_time;
 };
 
 static void add(struct sums *s, const cJSON *f)
@@ -75,7 +75,9 @@ static void add(struct sums *s, const cJSON *f)
     s->written += report_number(f, "bytes_written");
     s->stored += report_number(f, "bytes_stored");
     s->read += report_number(f, "bytes_read");
+    s->range += report_number(f, "seconds_range") / ranks;
     s->compress += report_number(f, "seconds_compress") / ranks;
+    s->wait += report_number(f, "seconds_wait") / ranks;
     s->write_time += report_number(f, "seconds_write") / ranks;
     s->read_time += report_number(f, "seconds_read") / ranks;
 }
@@ -121,16 +123,18 @@ static void time_bar(FILE *out, const struct sums *s)
     const struct {
         const char *name, *colour;
         double seconds;
-    } part[] = {{"compressing", "--a", s->compress},
-                {"writing, waiting", "--b", s->write_time},
-                {"reading, decoding", "--c", s->read_time}};
-    const double all = s->compress + s->write_time + s->read_time;
+    } part[] = {{"range", "--e", s->range},
+                {"coding", "--a", s->compress},
+                {"waiting", "--d", s->wait},
+                {"writing", "--b", s->write_time},
+                {"reading", "--c", s->read_time}};
+    const double all = s->range + s->compress + s->wait + s->write_time + s->read_time;
     if (!(all > 0))
         return;
     fputs("<h3>Where the time went</h3><div class=card><svg viewBox=\"0 0 1000 62\" role=img>",
           out);
     double x = 0, label = 0;
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         const double width = 1000 * part[i].seconds / all;
         if (!(part[i].seconds > 0))
             continue;
@@ -141,10 +145,11 @@ static void time_bar(FILE *out, const struct sums *s)
                 x, fmax(width - 2, 1), part[i].colour, label, part[i].colour, label + 18,
                 part[i].name, part[i].seconds, 100 * part[i].seconds / all);
         x += width;
-        label += 260;
+        label += 195;
     }
     fputs("</svg><p class=soft>Seconds of one rank, the mean of those that had each file "
-          "open.</p></div>\n",
+          "open. Waiting: for other ranks, in write calls, and what else such a call "
+          "does. Reading: decoding too.</p></div>\n",
           out);
 }
 

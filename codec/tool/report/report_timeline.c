@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BINS = 1000, WIDE = 1000, HIGH = 150, LOW = 40 };
 
@@ -51,11 +52,14 @@ void report_timeline(FILE *out, const cJSON *timeline)
     static const double zero[BINS];
     struct series s[] = {{"bytes_written", "written", "--a", {0}},
                          {"bytes_read", "read", "--c", {0}},
-                         {"bytes_sent", "sent by compressed collectives", "--b", {0}}};
+                         {"bytes_written_plain", "plain files written", "--e", {0}},
+                         {"bytes_read_plain", "plain files read", "--f", {0}},
+                         {"bytes_sent", "sent by collectives", "--b", {0}}};
+    enum { SERIES = sizeof s / sizeof *s };
     double calls[BINS] = {0}, sum[BINS] = {0}, most = 0, most_calls = 0;
     const double width = report_number(timeline, "seconds_of_a_bin");
     int bins = fill(calls, cJSON_GetObjectItem(timeline, "calls"));
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < SERIES; k++) {
         const int n = fill(s[k].bin, cJSON_GetObjectItem(timeline, s[k].key));
         bins = n > bins ? n : bins;
         for (int i = 0; i < n; i++)
@@ -68,16 +72,16 @@ void report_timeline(FILE *out, const cJSON *timeline)
     const int top = 26, bottom = top + HIGH, end = bottom + 14 + LOW;
     fprintf(out, "<h3>When</h3><div class=card><svg viewBox=\"0 0 %d %d\" role=img>", WIDE,
             end + 22);
-    for (int k = 0, x = 0; k < 3; k++) {
+    for (int k = 0, x = 0; k < SERIES; k++) {
         legend(out, x, s[k].colour, s[k].name);
-        x += 100;
+        x += 32 + 7 * (int)strlen(s[k].name);
     }
     fprintf(out,
             "<text class=s x=%d y=13 text-anchor=end>at most %.4g MB/s in a bin of %.4g s</text>",
             WIDE, most / width / 1e6, width);
     for (int i = 0; i < BINS; i++)
         sum[i] = 0;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < SERIES; k++) {
         columns(out, s[k].colour, sum, s[k].bin, bins, bottom, HIGH / most);
         for (int i = 0; i < bins; i++)
             sum[i] += s[k].bin[i];

@@ -210,6 +210,18 @@ void zruntime_unseen(const char *call)
                  call);
 }
 
+/* A list that selects an HDF5 file without naming one has forgotten what the default leaves out. */
+static void say_files(void)
+{
+    const bool wanted = options.bound_set || zmpi_rules_set(&options, "error_bound");
+    if (wanted && !options.never && zmpi_globs_match(options.files, "x.h5") &&
+        strstr(options.files, "h5") == NULL)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "ZMPI_FILES=%.60s (%s) replaces the default list, which leaves HDF5, netCDF and "
+                 "other known formats alone; to add to it: !GLOBs alone",
+                 options.files, zmpi_option_from(&options, zmpi_option_index("files")));
+}
+
 static void say_unknown(void)
 {
     char message[256];
@@ -217,6 +229,7 @@ static void say_unknown(void)
         zmpi_log(ZMPI_LOG_WARN, "%s", message);
     if (options.site_message[0])
         zmpi_log(ZMPI_LOG_WARN, "%s", options.site_message);
+    say_files();
     if (options.never && options.never_programs[0])
         zmpi_log(ZMPI_LOG_INFO, "%s: never_programs names this program: nothing is compressed",
                  options.site);

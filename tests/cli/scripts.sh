@@ -34,3 +34,15 @@ for file in nowhere.json noise.json list.json other.json .; do
         [[ $status == 1 && $said == "$file: "* && $said != *$'\n'* && ! -e pictures ]] || fail "$script $file says '$said'"
     done
 done
+
+# Slurm's task prolog: what it says goes into the environment of the task.
+prolog() {
+    env -u ZMPI_ERROR_BOUND -u ZMPI_CONFIG -u LD_PRELOAD "$@" "$scripts/slurm/task_prolog.sh"
+}
+here=$(realpath other.json)
+[[ $(prolog LIBZMPI="$here" ZMPI_ERROR_BOUND=rel=1e-3) == "export LD_PRELOAD=$here" ]] || fail "task_prolog.sh with a bound"
+[[ $(prolog LIBZMPI="$here" ZMPI_CONFIG=x LD_PRELOAD=/one/other.so 2>/dev/null) == "export LD_PRELOAD=$here:/one/other.so" ]] ||
+    fail "task_prolog.sh with another library"
+[[ $(prolog LIBZMPI="$here" ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_OFF=1)$(prolog LIBZMPI="$here")$(prolog ZMPI_CONFIG=x) == '' ]] ||
+    fail "task_prolog.sh without a wish"
+[[ $(prolog LIBZMPI=/nowhere.so ZMPI_CONFIG=x) == "print "*"/nowhere.so cannot be read"* ]] || fail "task_prolog.sh without a library"

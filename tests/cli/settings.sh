@@ -140,6 +140,13 @@ plain field.bin
 write field.h5 ZMPI_ERROR_BOUND=rel=1e-3 'ZMPI_FILES=*.h5'
 compressed field.h5
 
+write field.bin ZMPI_ERROR_BOUND=rel=1e-3 'ZMPI_FILES=*'
+[ "$(said | grep -c 'replaces the default list')" = 1 ] || fail "ZMPI_FILES=* is not said to replace the default list, or not once"
+for list in '!slab*' '*.bin' '*,!*.h5'; do
+    write field.bin ZMPI_ERROR_BOUND=rel=1e-3 "ZMPI_FILES=$list"
+    ! said | grep 'default list' || fail "ZMPI_FILES=$list: a word too many"
+done
+
 echo "== a container is read whatever the settings say now"
 write field.bin ZMPI_ERROR_BOUND=lossless
 field_io 2 'ZMPI_FILES=nothing' -- read -t f32 -d 16x32x32 field.bin back.raw || fail "reading"

@@ -390,6 +390,8 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
     for (int family = 0; family <= ZMPI_INTERP_PLANES; family++)
         c.of[family].bits = 1e300;
     c.elements = elements > (size_t)4 * ZMPI_INTERP_ELEMENTS ? SMALL : ZMPI_INTERP_ELEMENTS;
+    if (c.elements == ZMPI_INTERP_ELEMENTS)
+        c.samples = 2;
     struct zmpi_interp_entry *e = job->interp ? entry_of(&c, job->interp) : NULL;
     const bool recalled = recall(&c, elements, e);
     const bool done = recalled || choose(&c);

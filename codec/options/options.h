@@ -143,6 +143,10 @@ bool zmpi_rules_calls(const struct zmpi_options *o, const char *path, size_t *i,
                       struct zmpi_bound *bound);
 /* The bound that a rule sets for a dataset of this name; NULL: is there a rule for any? */
 bool zmpi_rules_dataset(const struct zmpi_options *o, const char *name, struct zmpi_bound *bound);
+/* All rules as bytes, for another process of the same build; to: NULL: how many bytes. */
+size_t zmpi_rules_pack(const struct zmpi_options *o, void *to);
+/* These become o's, instead of its own. False: no memory, and nothing has changed. */
+bool zmpi_rules_unpack(struct zmpi_options *o, const void *from, size_t bytes);
 /* Does a rule set this option, for whatever file? */
 bool zmpi_rules_set(const struct zmpi_options *o, const char *name);
 /* May this option be set for a single communicator? */

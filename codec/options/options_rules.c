@@ -23,6 +23,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,6 +373,59 @@ bool zmpi_rules_set(const struct zmpi_options *o, const char *name)
         if (o->rules->rule[k].option == option)
             return true;
     return false;
+}
+
+/* ---- from process to process ---- */
+
+/* A rule's numbers; behind them glob and value, each with its end. */
+struct packed {
+    uint64_t option, first, last, site, glob, value;
+};
+
+size_t zmpi_rules_pack(const struct zmpi_options *o, void *to)
+{
+    const size_t rules = o->rules != NULL ? o->rules->count : 0;
+    unsigned char *at = to;
+    size_t bytes = 0;
+    for (size_t k = 0; k < rules; k++) {
+        const struct rule *r = &o->rules->rule[k];
+        const struct packed p = {
+            r->option, r->first, r->last, r->site, strlen(r->glob) + 1, strlen(r->value) + 1};
+        if (at != NULL) {
+            memcpy(at + bytes, &p, sizeof p);
+            memcpy(at + bytes + sizeof p, r->glob, p.glob);
+            memcpy(at + bytes + sizeof p + p.glob, r->value, p.value);
+        }
+        bytes += sizeof p + p.glob + p.value;
+    }
+    return bytes;
+}
+
+bool zmpi_rules_unpack(struct zmpi_options *o, const void *from, size_t bytes)
+{
+    struct zmpi_rules *rules = calloc(1, sizeof *rules);
+    const unsigned char *at = from, *const end = at + bytes;
+    struct packed p;
+    bool fine = rules != NULL;
+    while (fine && at < end) {
+        memcpy(&p, at, sizeof p);
+        at += sizeof p;
+        struct rule r = {.glob = (char *)(uintptr_t)at,
+                         .value = (char *)(uintptr_t)(at + p.glob),
+                         .option = (size_t)p.option,
+                         .first = (unsigned)p.first,
+                         .last = (unsigned)p.last,
+                         .site = p.site != 0};
+        fine = append(rules, &r);
+        at += p.glob + p.value;
+    }
+    if (!fine) {
+        zmpi_rules_free(rules);
+        return false;
+    }
+    zmpi_rules_free(o->rules);
+    o->rules = rules;
+    return true;
 }
 
 void zmpi_rules_free(struct zmpi_rules *rules)

@@ -1,6 +1,7 @@
 /* runtime.c - settings of the job, agreed by all ranks, and what MPI_Init has found out. */
 #define _GNU_SOURCE // secure_getenv
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -272,6 +273,38 @@ void zruntime_stay_out(int rank)
     zmpi_log_rank(rank);
 }
 
+/* Rank 0's rules, on all ranks: they decide what calls and datasets become, which all must see
+ * alike. What else a rank has is told of. */
+static void agree_on_rules(int rank)
+{
+    size_t own = zmpi_rules_pack(&options, NULL), bytes = own;
+    PMPI_Bcast(&bytes, (int)sizeof bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    char *all = bytes <= INT_MAX ? malloc(bytes + 1) : NULL, *mine = malloc(own + 1);
+    if (!zruntime_all(MPI_COMM_WORLD, all && mine)) {
+        zmpi_log(ZMPI_LOG_ERROR,
+                 "rules: not enough memory to agree on them: each rank has its own");
+        free(all);
+        free(mine);
+        return;
+    }
+    zmpi_rules_pack(&options, mine);
+    if (rank == 0)
+        memcpy(all, mine, own);
+    PMPI_Bcast(all, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    const bool other = own != bytes || memcmp(mine, all, bytes) != 0;
+    int differs = other ? rank : 0, last = 0;
+    PMPI_Allreduce(&differs, &last, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (rank == 0 && last > 0)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "rank %d of MPI_COMM_WORLD, and perhaps others, has other rules than rank 0 "
+                 "(ZMPI_CONFIG, or what is in the file): those of rank 0 hold",
+                 last);
+    if (other && !zmpi_rules_unpack(&options, all, bytes))
+        zmpi_log(ZMPI_LOG_ERROR, "rules: not enough memory for those of rank 0");
+    free(all);
+    free(mine);
+}
+
 void zruntime_agree(int rank)
 {
     pthread_once(&once, load_options);
@@ -281,6 +314,7 @@ void zruntime_agree(int rank)
     struct zmpi_rules *rules = options.rules; /* memory of this process */
     PMPI_Bcast(&options, (int)sizeof options, MPI_BYTE, 0, MPI_COMM_WORLD);
     options.rules = rules;
+    agree_on_rules(rank);
     zmpi_log_set(options.log);
     zmpi_log_rank(rank);
     if (rank == 0) {

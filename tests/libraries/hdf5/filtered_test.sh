@@ -1,12 +1,12 @@
 #!/bin/bash
-# filtered_test.sh MPIEXEC LIBZMPI PLUGIN PROGRAM H5DIFF H5DUMP: ZMPI_HDF5=filter (hdf5_filtered.c).
+# filtered_test.sh MPIEXEC LIBZMPI PLUGIN PROGRAM H5DIFF H5DUMP ZMPI: ZMPI_HDF5=filter (hdf5_filtered.c).
 #
 # New datasets of floats go through the filter, all others stay as they are; bounds are of the range of all ranks; HDF5's own
 # tools and h5py read the files without MPI.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../../scripts/lib.sh"
-launcher=$1 lib=$2 plugin=$3 program=$4 diff=$5 dump=$6
+launcher=$1 lib=$2 plugin=$3 program=$4 diff=$5 dump=$6 zmpi=$7
 id=497
 
 # run RANKS WHAT FILE NAME=VALUE...
@@ -90,6 +90,33 @@ for second in "$PWD/bare/libzmpi.so" ''; do
     compare plain.h5 missing.h5 || die "missing.h5: differs, rank 1 with '$second'"
     grep -qE 'bare/zmpi/hdf5/libh5zmpi.so is not there|rank 1 of MPI_COMM_WORLD runs without libzmpi.so' log.txt ||
         die "rank 1 with '$second': not told: $(cat log.txt)"
+done
+
+# Rank 1 has other rules, or none: those of rank 0 hold, in both ways, and a line says so.
+printf '[hdf5:*]\nerror_bound = rel=0.1\n[hdf5:/fields/p]\nerror_bound = lossless\n' >other.ini
+cat >other.sh <<'END'
+#!/bin/bash
+[[ ${OMPI_COMM_WORLD_RANK-${PMI_RANK-0}} != 1 ]] || export ZMPI_CONFIG=$OTHER
+LD_PRELOAD=$FIRST exec "$@"
+END
+chmod +x other.sh
+for how in filter container; do
+    for other in other.ini ''; do
+        run_mpi "$launcher" 3 FIRST="$lib" OTHER="$other" ZMPI_CONFIG=rules.ini ZMPI_HDF5=$how ZMPI_EXACT_BELOW=4096 \
+            ZMPI_LEAST_RATIO=0 -- ./other.sh "$program" write differ.h5 >out.txt 2>log.txt ||
+            die "$how, rank 1 has '$other': $(cat log.txt)"
+        grep -q 'rank 1 of MPI_COMM_WORLD, and perhaps others, has other rules than rank 0' log.txt ||
+            die "$how, rank 1 has '$other': not told: $(cat log.txt)"
+        if [[ $how = filter ]]; then
+            filtered differ.h5 3
+        else
+            rm -f back.h5
+            "$zmpi" decompress -k differ.h5 back.h5
+            mv back.h5 differ.h5
+        fi
+        compare -d 1.0001e-2 plain.h5 differ.h5 || die "$how, rank 1 has '$other': out of bounds"
+        ! compare plain.h5 differ.h5 /fields/p >diff.txt || die "$how, rank 1 has '$other': /fields/p is exact"
+    done
 done
 
 # What HDF5 refuses is told of: independent transfers always, conversions by HDF5 1.10.

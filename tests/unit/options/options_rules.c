@@ -216,3 +216,30 @@ Test(options_rules, empty_rules)
     zmpi_options_free(&o);
     unlink(path);
 }
+
+/* As another rank has them: the same rules, whatever that rank had itself. */
+Test(options_rules, packed)
+{
+    char path[64];
+    use_rules(path, "[hdf5:/a*]\nerror_bound = abs=0.5\n[snap* #2-3]\nerror_bound = rel=0.1\n");
+    struct zmpi_options o = load();
+    unlink(path);
+    use_rules(path, rules);
+    struct zmpi_options other = load();
+    unlink(path);
+    const size_t bytes = zmpi_rules_pack(&o, NULL);
+    char *packed = malloc(bytes);
+    cr_assert_eq(zmpi_rules_pack(&o, packed), bytes);
+    cr_assert(zmpi_rules_unpack(&other, packed, bytes));
+    struct zmpi_bound bound;
+    cr_assert(zmpi_rules_dataset(&other, "/a1", &bound) && bound.value == 0.5);
+    cr_assert(!zmpi_rules_dataset(&other, "/b", &bound));
+    cr_assert(zmpi_rules_call(&other, "snap_1", 3, &bound) && bound.value == 0.1);
+    cr_assert(!zmpi_rules_call(&other, "snap_1", 4, &bound));
+    cr_assert_eq(zmpi_rules_pack(&other, NULL), bytes);
+    cr_assert(zmpi_rules_unpack(&other, packed, 0));
+    cr_assert_eq(zmpi_rules_pack(&other, NULL), 0);
+    free(packed);
+    zmpi_options_free(&o);
+    zmpi_options_free(&other);
+}

@@ -23,10 +23,18 @@ int h5zmpi_bound(const unsigned values[H5ZMPI_GIVEN], struct zmpi_bound *bound)
 }
 
 static _Thread_local const struct zmpi_range *whole;
+static _Thread_local enum zmpi_status failed;
 
 void h5zmpi_set_range(const struct zmpi_range *range)
 {
     whole = range;
+}
+
+const char *h5zmpi_error(void)
+{
+    const enum zmpi_status s = failed;
+    failed = ZMPI_OK;
+    return s == ZMPI_OK ? NULL : zmpi_strerror(s);
 }
 
 /* The chunk as set_local saw it; bytes where a filter in front has made it another one. */
@@ -55,10 +63,12 @@ static size_t encode(size_t count, const unsigned values[], const void *src, siz
         .size = sizeof how, .encoder = (int)given[H5ZMPI_ENCODER], .threads = 1};
     size_t size;
     *capacity = zmpi_compress_capacity(&array);
-    *to = h5zmpi_bound(given, &bound) ? malloc(*capacity) : NULL;
-    if (!*to || zmpi_compress_with(&how, &array, &bound, whole, *to, *capacity, src, &size))
-        return 0;
-    return size;
+    const int known = h5zmpi_bound(given, &bound);
+    *to = known ? malloc(*capacity) : NULL;
+    failed = !known ? ZMPI_ERR_BOUND
+             : !*to ? ZMPI_ERR_MEMORY
+                    : zmpi_compress_with(&how, &array, &bound, whole, *to, *capacity, src, &size);
+    return failed == ZMPI_OK ? size : 0;
 }
 
 static size_t decode(const void *src, size_t bytes, size_t *capacity, void **to)

@@ -32,6 +32,9 @@ int h5zmpi_bound(const unsigned values[H5ZMPI_GIVEN], struct zmpi_bound *bound);
  * data than a chunk. NULL: of the chunk again. */
 __attribute__((visibility("default"))) void h5zmpi_set_range(const struct zmpi_range *range);
 
+/* libzmpi.so: why the last chunk of this thread could not be compressed, once; NULL: it could. */
+__attribute__((visibility("default"))) const char *h5zmpi_error(void);
+
 /* H5Z_func_t */
 size_t h5zmpi_filter(unsigned flags, size_t count, const unsigned values[], size_t bytes,
                      size_t *buf_size, void **buf);

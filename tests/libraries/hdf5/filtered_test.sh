@@ -1,12 +1,12 @@
 #!/bin/bash
-# filtered_test.sh MPIEXEC LIBZMPI PLUGIN PROGRAM H5DIFF H5DUMP ZMPI: ZMPI_HDF5=filter (hdf5_filtered.c).
+# filtered_test.sh MPIEXEC LIBZMPI PLUGIN PROGRAM H5DIFF H5DUMP ZMPI FAULTY: ZMPI_HDF5=filter (hdf5_filtered.c).
 #
 # New datasets of floats go through the filter, all others stay as they are; bounds are of the range of all ranks; HDF5's own
 # tools and h5py read the files without MPI.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../../scripts/lib.sh"
-launcher=$1 lib=$2 plugin=$3 program=$4 diff=$5 dump=$6 zmpi=$7
+launcher=$1 lib=$2 plugin=$3 program=$4 diff=$5 dump=$6 zmpi=$7 faulty=$8
 id=497
 
 # run RANKS WHAT FILE NAME=VALUE...
@@ -116,6 +116,27 @@ for how in filter container; do
         fi
         compare -d 1.0001e-2 plain.h5 differ.h5 || die "$how, rank 1 has '$other': out of bounds"
         ! compare plain.h5 differ.h5 /fields/p >diff.txt || die "$how, rank 1 has '$other': /fields/p is exact"
+    done
+done
+
+# The filter has no memory, when HDF5 writes fill values (the first chunk), and when the program writes: that fails, and
+# never waits.
+cat >some_faulty.sh <<'END'
+#!/bin/bash
+[[ ${OMPI_COMM_WORLD_RANK-${PMI_RANK-0}} != 0 ]] || FIRST=$FAULTY:$FIRST
+LD_PRELOAD=$FIRST exec "$@"
+END
+chmod +x some_faulty.sh
+for ranks in 1 2; do
+    for after in 0 1; do
+        rc=0
+        run_mpi "$launcher" $ranks FIRST="$lib" FAULTY="$faulty" FAULTY_AFTER=$after ZMPI_HDF5=filter ZMPI_ERROR_BOUND=rel=1e-3 \
+            ZMPI_EXACT_BELOW=4096 -- timeout 60 ./some_faulty.sh "$program" faulty faulty.h5 >out.txt 2>log.txt || rc=$?
+        # Of one rank H5Dwrite says so; in H5Dcreate the test program gives up.
+        [[ $ranks$after = 11 ]] && want=0 || want=1
+        ((rc != 124 && (rc != 0) == want)) || die "a faulty filter on $ranks ranks after $after: $rc: $(cat log.txt)"
+        grep -q 'dataset /rho: H5D.* failed in zmpi.s filter: out of memory' log.txt ||
+            die "a faulty filter on $ranks ranks after $after: not told: $(cat log.txt)"
     done
 done
 

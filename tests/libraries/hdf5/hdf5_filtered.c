@@ -1,9 +1,9 @@
 /*
- * hdf5_filtered.c - write | read | twice | alone | first | converted PATH: a parallel HDF5 program,
- * whose datasets go through the filter with ZMPI_HDF5=filter. `read` reads all of them and compares
- * nothing; `twice` writes into the datasets that are there; `alone` writes one by an independent
- * transfer, `first` by one of rank 0 while the others wait, `converted` doubles into one of floats,
- * and all three say whether that failed.
+ * hdf5_filtered.c - write | read | twice | alone | first | converted | faulty PATH: a parallel HDF5
+ * program, whose datasets go through the filter with ZMPI_HDF5=filter. `read` reads all of them and
+ * compares nothing; `twice` writes into the datasets that are there; `alone` writes one by an
+ * independent transfer, `first` by one of rank 0 while the others wait, `converted` doubles into
+ * one of floats, `faulty` one by a collective transfer, and these say whether that failed.
  */
 #include <hdf5.h>
 #include <math.h>
@@ -158,11 +158,12 @@ int main(int argc, char **argv)
     if (create)
         H5(H5Gclose(H5Gcreate2(file, "/fields", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
     const bool first = strcmp(what, "first") == 0, converted = strcmp(what, "converted") == 0;
-    if (first || converted || strcmp(what, "alone") == 0) {
+    const bool faulty = strcmp(what, "faulty") == 0;
+    if (first || converted || faulty || strcmp(what, "alone") == 0) {
         const struct set *s = converted ? &converted_set : &sets[0];
         hid_t set = create_set(file, s);
         H5(H5Eset_auto2(H5E_DEFAULT, NULL, NULL));
-        const herr_t rc = first && rank > 0 ? 0 : write_rows(set, s, converted);
+        const herr_t rc = first && rank > 0 ? 0 : write_rows(set, s, converted || faulty);
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0)
             printf("%s: %s\n", what, rc < 0 ? "refused" : "written");

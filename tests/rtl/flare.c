@@ -6,6 +6,7 @@
 #include "flare_sim.h"
 #include "field.h"
 
+#include "huffman/huffman_loops.h"
 #include "interp/flare.h"
 
 static int checked; /* fields */
@@ -160,6 +161,59 @@ Test(flare_rtl, cycles_of_the_model)
     check_cycles(4, cube);
     check_cycles(4, odd);
     check_cycles(8, odd);
+}
+
+/* Codes of a batch to sections, by an offline book, which lacks some symbols. */
+static void check_sections(const signed char *code, size_t n, unsigned number, unsigned stall)
+{
+    enum { SECTION = 8192 };
+    static int32_t residual[SECTION];
+    uint16_t bits[ZMPI_HUFFMAN_SYMBOLS];
+    struct zmpi_huffman_encoder *e = malloc(sizeof *e);
+    const struct zmpi_book *book = zmpi_book_offline(number);
+    unsigned char *want = calloc(n * 6 + 4096, 1), *got = calloc(n * 6 + 4096, 1), *at = want;
+    zmpi_huffman_encoder_set(e, book);
+    zmpi_book_codes(book, bits);
+    for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
+        bits[s] = (uint16_t)(bits[s] | book->length[s] << 12);
+    for (size_t from = 0; from < n; from += SECTION) {
+        const size_t words = n - from < SECTION ? n - from : SECTION;
+        const size_t blocks = (words + 31) / 32, each = (blocks + 3) / 4;
+        uint32_t nonzero[SECTION / 32] = {0};
+        unsigned char *to = at + 8;
+        for (size_t i = 0; i < words; i++) {
+            residual[i] = code[from + i];
+            nonzero[i / 32] |= (uint32_t)(code[from + i] != 0) << i % 32;
+        }
+        for (size_t k = 0; k < 4; k++) {
+            const size_t begin = k * each < blocks ? k * each : blocks;
+            const size_t end = begin + each < blocks ? begin + each : blocks;
+            unsigned char *next = zmpi_kernels()->huffman_encode->put32(
+                e, residual, nonzero, (struct zmpi_segment){begin, end, words}, to);
+            zmpi_store16(at + 2 * k, (uint16_t)(next - to));
+            to = next;
+        }
+        at = to;
+    }
+    cr_assert_eq(flare_sim_code(code, n, bits, stall, got), (size_t)(at - want), "%zu codes", n);
+    cr_assert_arr_eq(got, want, (size_t)(at - want), "%zu codes, book %u", n, number);
+    free(e);
+    free(want);
+    free(got);
+}
+
+Test(flare_rtl, sections)
+{
+    static const size_t sizes[] = {1, 3, 31, 33, 130, 4096, 8191, 8192, 8195, 20001};
+    struct kit_random r = {4};
+    signed char code[20001];
+    for (size_t i = 0; i < KIT_COUNT(sizes); i++) {
+        for (size_t k = 0; k < sizes[i]; k++)
+            code[k] = (signed char)(kit_below(&r, 4) ? (int)kit_below(&r, i % 3 ? 5 : 1)
+                                                     : (int)kit_below(&r, 256) - 128);
+        check_sections(code, sizes[i], (unsigned)(i % 6), 0);
+        check_sections(code, sizes[i], (unsigned)(i % 6), 128);
+    }
 }
 
 /* Four small real fields, at 1e-3 of their range. */

@@ -36,6 +36,12 @@ void flare_sim_close(struct flare_sim *s);
 bool flare_sim_run(struct flare_sim *s, struct flare_sim_chunk *c, unsigned stall,
                    struct flare_sim_cycles *cycles);
 
+/* A batch's codes to the bytes of its sections (format.md 1.6) by the coder's hardware; dst has
+ * room. book: of each of 998 symbols its length << 12 | its code as it lies in a stream. Returns
+ * the size; 0: it hangs. */
+size_t flare_sim_code(const signed char *code, size_t n, const uint16_t book[998], unsigned stall,
+                      unsigned char *dst);
+
 #ifdef __cplusplus
 }
 #endif

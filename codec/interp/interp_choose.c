@@ -157,13 +157,15 @@ static void set_fine(struct zmpi_interp_set *set, int k)
         set->fine[l] = fine[k][l < 3 ? l : 3];
 }
 
-/* Finer steps for coarser levels, whose errors finer ones inherit. False: no memory. */
+/* Finer steps for coarser levels, whose errors finer ones inherit: a little, and if that helps
+ * more. False: no memory. */
 static bool try_fines(struct choice *c)
 {
     struct zmpi_interp_set set = c->best;
+    const double plain = c->least;
     if (set.family == ZMPI_INTERP_LORENZO || c->known)
         return true;
-    for (int k = 1; k < FINES; k++) {
+    for (int k = 1; k < FINES && (k < 3 || c->least < plain); k++) {
         set_fine(&set, k);
         if (!try_set(c, &set, true))
             return false;
@@ -316,9 +318,9 @@ static bool recognise(struct choice *c, unsigned axes, unsigned lag)
             done = done && try_new(c, ZMPI_INTERP_LATTICE, mask, 0, fine);
             if (fine == 0)
                 done = done && try_new(c, ZMPI_INTERP_LORENZO, mask, 0, 0);
-            if (lag && !(mask & ZMPI_AXIS_Z))
-                done = done && try_new(c, ZMPI_INTERP_PLANES, mask, 1, fine);
             if (lag > 1 && !(mask & ZMPI_AXIS_Z))
+                done = done && try_new(c, ZMPI_INTERP_PLANES, mask, 1, fine);
+            if (lag && !(mask & ZMPI_AXIS_Z))
                 done = done && try_new(c, ZMPI_INTERP_PLANES, mask, lag, fine);
             if (c->known || !done)
                 return done;
@@ -338,9 +340,9 @@ static bool choose(struct choice *c)
                              : 0;
     bool done =
         try_family(c, ZMPI_INTERP_LATTICE, axes, 0) && try_family(c, ZMPI_INTERP_LORENZO, axes, 0);
+    if (lag > 1 && flat)
+        done = done && try_new(c, ZMPI_INTERP_PLANES, flat, 1, 0);
     if (lag)
-        done = done && try_family(c, ZMPI_INTERP_PLANES, flat, 1);
-    if (lag > 1)
         done = done && try_family(c, ZMPI_INTERP_PLANES, flat, lag);
     done = done && try_shifts(c) && try_fines(c);
     if (done && c->elements < ZMPI_INTERP_ELEMENTS)

@@ -1,9 +1,9 @@
 /*
  * layouts.c - files of programs that write floats in another dress, as these lay them out: a field
  * file of Nek5000 (f64 as pairs of MPI_REAL, integers as MPI_REAL), a restart of SU2 (names, then
- * variables of each point as bytes), a dump of LAMMPS (numbers that nothing aligns), a vector of
- * PETSc (big-endian, as MPI_DOUBLE). With element_type floats are within the bound, and all else is
- * as it was; without, all is.
+ * variables of each point as bytes), a dump of LAMMPS (numbers that nothing aligns), a vector and
+ * a matrix of PETSc (big-endian, as MPI_DOUBLE), a checkpoint of deal.II. With element_type floats
+ * are within the bound, and all else is as it was; without, all is.
  *
  * zmpi-test: auto RANKS 1,2,3,4 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_ELEMENT_TYPE=auto ARGS lossy lossy
  * zmpi-test: rel RANKS 3 ENV ZMPI_ERROR_BOUND=rel=5e-5 ZMPI_ELEMENT_TYPE=auto ZMPI_CODEC=interp ARGS lossy lossy
@@ -239,6 +239,84 @@ static void petsc(const char *path, bool together)
     free(read);
 }
 
+/* Each rank its rows, together: row lengths, columns, values, all turned before. */
+static void petsc_matrix(const char *path)
+{
+    enum { ENTRIES = VALUES };
+    int header[4] = {1211216, ranks * POINTS, ranks * POINTS, ranks * ENTRIES}, is[4];
+    const MPI_Offset lengths_at = (MPI_Offset)sizeof header,
+                     columns_at = lengths_at + ranks * POINTS * 4LL,
+                     values_at = columns_at + ranks * ENTRIES * 4LL;
+    int *number = check_alloc((POINTS + ENTRIES) * sizeof *number), *columns = number + POINTS;
+    int *back = check_alloc((POINTS + ENTRIES) * sizeof *back);
+    double *data = values(true), *read = check_alloc(ENTRIES * sizeof *read);
+    for (int i = 0; i < POINTS; i++)
+        number[i] = VARIABLES;
+    for (int n = 0; n < ENTRIES; n++)
+        columns[n] = (rank * POINTS + n / VARIABLES + n % VARIABLES) % (ranks * POINTS);
+    turn(header, 4, sizeof *header);
+    turn(number, POINTS + ENTRIES, sizeof *number);
+    turn(data, ENTRIES, sizeof *data);
+    MPI_File file = open_new(path);
+    if (rank == 0)
+        OK(MPI_File_write_at(file, 0, header, 4, MPI_INT, MPI_STATUS_IGNORE));
+    OK(MPI_File_write_at_all(file, lengths_at + rank * POINTS * 4LL, number, POINTS, MPI_INT,
+                             MPI_STATUS_IGNORE));
+    OK(MPI_File_write_at_all(file, columns_at + rank * ENTRIES * 4LL, columns, ENTRIES, MPI_INT,
+                             MPI_STATUS_IGNORE));
+    OK(MPI_File_write_at_all(file, values_at + rank * ENTRIES * 8LL, data, ENTRIES, MPI_DOUBLE,
+                             MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&file));
+    read_bytes(path, 0, is, sizeof is);
+    CHECK_BYTES(is, header, sizeof header);
+    read_bytes(path, lengths_at + rank * POINTS * 4LL, back, POINTS * sizeof *back);
+    read_bytes(path, columns_at + rank * ENTRIES * 4LL, back + POINTS, ENTRIES * sizeof *back);
+    CHECK_BYTES(back, number, (POINTS + ENTRIES) * sizeof *number);
+    read_bytes(path, values_at + rank * ENTRIES * 8LL, read, ENTRIES * sizeof *read);
+    turn(read, ENTRIES, sizeof *read);
+    turn(data, ENTRIES, sizeof *data);
+    check_values(read, data);
+    const long long all = ranks * (ENTRIES * 12LL + POINTS * 4LL);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_SAY(!lossy || check_disk_size(path) < all / 2, "%lld of %lld", check_disk_size(path),
+              all);
+    free(number);
+    free(back);
+    free(data);
+    free(read);
+}
+
+/* ---- deal.II ---- */
+
+/* Cells, each a word and a number in front of its doubles, whose places nothing aligns: exact,
+ * whatever the user says that they are. */
+static void dealii(const char *path)
+{
+    enum { DOUBLES = 4, CELL = 4 + 8 + DOUBLES * 8, BYTES = POINTS * CELL };
+    const uint64_t number = DOUBLES;
+    const uint32_t head[3] = {4, CELL, POINTS}, status = 1;
+    const MPI_Offset at = (MPI_Offset)sizeof head + (MPI_Offset)rank * BYTES;
+    unsigned char *data = check_alloc(BYTES), *read = check_alloc(BYTES);
+    for (int i = 0; i < POINTS; i++) {
+        unsigned char *cell = data + (size_t)i * CELL;
+        memcpy(cell, &status, sizeof status);
+        memcpy(cell + 4, &number, sizeof number);
+        for (int k = 0; k < DOUBLES; k++) {
+            const double x = value(rank * POINTS + i, k);
+            memcpy(cell + 12 + 8 * k, &x, sizeof x);
+        }
+    }
+    MPI_File file = open_new(path);
+    if (rank == 0)
+        OK(MPI_File_write_at(file, 0, head, sizeof head, MPI_BYTE, MPI_STATUS_IGNORE));
+    OK(MPI_File_write_at(file, at, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&file));
+    read_bytes(path, at, read, BYTES);
+    CHECK_BYTES(read, data, BYTES);
+    free(data);
+    free(read);
+}
+
 int main(int argc, char **argv)
 {
     OK(MPI_Init(&argc, &argv));
@@ -252,6 +330,8 @@ int main(int argc, char **argv)
     lossy = strcmp(argv[2], "lossy") == 0;
     petsc("vector.petsc", true);
     petsc("vector_parts.petsc", false);
+    petsc_matrix("matrix.petsc");
+    dealii("checkpoint_fixed.data");
     OK(MPI_Finalize());
     return 0;
 }

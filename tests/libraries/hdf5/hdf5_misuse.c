@@ -9,7 +9,7 @@
  * bad      handles that are closed, or of something else; a buffer that is NULL
  * freed    the buffer is overwritten and freed right behind each call
  * racing   another thread changes the buffer meanwhile: only other datasets are as they should be
- * core stdio split    other drivers, on one rank
+ * core stdio split multi    other drivers, on one rank
  */
 #include <hdf5.h>
 #include <math.h>
@@ -252,9 +252,9 @@ static void exact(hid_t file, const char *path)
 static const struct {
     const char *name;
     void (*run)(hid_t file, const char *path);
-} cases[] = {{"deleted", deleted}, {"twice", twice}, {"inside", inside},
-             {"bad", bad},         {"freed", freed}, {"racing", racing},
-             {"core", exact},      {"stdio", exact}, {"split", exact}};
+} cases[] = {{"deleted", deleted}, {"twice", twice},   {"inside", inside}, {"bad", bad},
+             {"freed", freed},     {"racing", racing}, {"core", exact},    {"stdio", exact},
+             {"split", exact},     {"multi", exact}};
 
 static void set_driver(const char *name)
 {
@@ -264,6 +264,8 @@ static void set_driver(const char *name)
         H5(H5Pset_fapl_stdio(access_list));
     else if (strcmp(name, "split") == 0)
         H5(H5Pset_fapl_split(access_list, ".meta", H5P_DEFAULT, ".raw", H5P_DEFAULT));
+    else if (strcmp(name, "multi") == 0)
+        H5(H5Pset_fapl_multi(access_list, NULL, NULL, NULL, NULL, true));
     else
         H5(H5Pset_fapl_mpio(access_list, MPI_COMM_WORLD, MPI_INFO_NULL));
 }

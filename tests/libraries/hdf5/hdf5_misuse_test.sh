@@ -21,9 +21,9 @@ for ranks in 1 2; do
         "$zmpi" verify $what.h5
     done
 done
-for what in core stdio split; do
+for what in core stdio split multi; do
     for how in container filter; do
         run 1 $what ZMPI_HDF5=$how
-        ! grep -q ZMPI <(head -qc 5 $what.h5*) || die "$what: is a container"
+        ! grep -q ZMPI <(head -qc 5 $what.h5* $what-?.h5 2>/dev/null) || die "$what: is a container"
     done
 done

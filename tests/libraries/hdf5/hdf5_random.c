@@ -12,6 +12,7 @@
 
 int rank, ranks;
 double bound;
+bool relative;
 bool filter;
 
 static bool replay, is_wrong;
@@ -111,6 +112,7 @@ static void draw_set(int k, int number)
     const size_t most = pick(3) ? MOST_ELEMENTS : 300;
     snprintf(s->name, sizeof s->name, "set_%d", number);
     s->is_there = true;
+    s->range = 0;
     s->layout = (enum layout)(filter ? pick(3) : pick(LAYOUTS));
     s->type = (enum type)(pick(3) ? pick(2) : pick(I16)); /* mostly floats */
     s->rank = 1 + (int)pick(MOST_RANK);
@@ -278,6 +280,7 @@ static void write_set(int k)
     const size_t salt = pick(1000);
     const enum look look = (enum look)pick(LOOKS);
     bool converts = false; /* then HDF5 writes independently */
+    double least = HUGE_VAL, most = -HUGE_VAL;
     if (s->alone)
         see(s);
     if (getenv("VERB") && rank == 0)
@@ -291,13 +294,17 @@ static void write_set(int k)
             make_part(s, draw_type(s), low, high, whole && (alone || same || ranks == 1));
         converts = converts || p.type != s->type;
         const bool writes = alone ? r == writer : same || r == rank;
-        for (size_t i = 0; i < p.n && (!alone || r == writer); i++)
-            s->value[p.at[i]] = value_of(s, p.type, salt, look, p.at[i]);
+        for (size_t i = 0; i < p.n && (!alone || r == writer); i++) {
+            const double v = s->value[p.at[i]] = value_of(s, p.type, salt, look, p.at[i]);
+            least = isfinite(v) ? fmin(least, v) : least;
+            most = isfinite(v) ? fmax(most, v) : most;
+        }
         if (!replay && writes && (!alone || rank == writer))
             write_part(k, &p, salt, look, how);
         end_part(&p);
     }
     s->alone = !together || converts;
+    s->range = most > least ? fmax(s->range, most - least) : s->range;
     H5(H5Pclose(how));
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -486,7 +493,9 @@ int main(int argc, char **argv)
     CHECK(argc >= 5);
     const char *const what = argv[1], *const name = argv[2];
     const unsigned first = (unsigned)atoi(argv[3]);
-    bound = atof(argv[argc > 5 ? 5 : 4]);
+    const char *const within = argv[argc > 5 ? 5 : 4];
+    relative = strncmp(within, "rel=", 4) == 0;
+    bound = atof(within + 4 * relative);
     filter = argc > 6;
     replay = strcmp(what, "after") == 0;
     if (strcmp(what, "run") == 0)

@@ -31,6 +31,7 @@ struct set {
     enum type type;
     enum layout layout;
     double fill;
+    double range;    /* the largest of a call's values */
     double *value;   /* of each element */
     double *flushed; /* at the last flush */
 };
@@ -45,8 +46,9 @@ struct part {
 };
 
 extern int rank, ranks;
-extern double bound; /* of floats in the machine's byte order */
-extern bool filter;  /* datasets go through the filter */
+extern double bound;  /* of floats in the machine's byte order */
+extern bool relative; /* to the range of a call's values */
+extern bool filter;   /* datasets go through the filter */
 
 /* ---- hdf5_random_parts.c ---- */
 

@@ -120,7 +120,7 @@ bool is_as(const struct set *s, double is, double should, double more)
     const bool exact = !lossy || !isfinite(should) || should == 0 || // NOLINT
                        (should == s->fill && !filter);               // NOLINT
     return exact ? is == should && !signbit(is) == !signbit(should)  // NOLINT
-                 : fabs(is - should) <= bound + more;
+                 : fabs(is - should) <= (relative ? bound * s->range : bound) + more;
 }
 
 /* ---- selections in the file ---- */

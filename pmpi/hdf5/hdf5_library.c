@@ -101,12 +101,10 @@ static void *open_of(const void *caller)
     return shared ? shared : any;
 }
 
-static bool is_whole(const struct zhdf5 *h)
+static void *find_behind(void *handle, const char *name, bool shared)
 {
-    bool all = h->H5T_NATIVE_FLOAT_g && h->H5T_NATIVE_DOUBLE_g && h->H5P_LST_DATASET_CREATE_ID_g;
-#define ZHDF5_IS_THERE(name, result, parameters) all = all && h->name;
-    ZHDF5_ASKED(ZHDF5_IS_THERE)
-    return all;
+    void *symbol = shared ? dlsym(RTLD_NEXT, name) : NULL;
+    return symbol ? symbol : dlsym(handle, name);
 }
 
 static struct zhdf5 *make(void *open, void *handle)
@@ -115,17 +113,19 @@ static struct zhdf5 *make(void *open, void *handle)
     /* Tools behind us stand in front of the library that all programs find. */
     const bool shared = base_of(dlsym(RTLD_DEFAULT, "H5open")) == base_of(open);
     void *symbol;
+    int lacks = 0;
     if (!h)
         return NULL;
 #define ZHDF5_FIND_BEHIND(name, result, parameters)                                                \
-    symbol = shared ? dlsym(RTLD_NEXT, #name) : NULL;                                              \
-    symbol = symbol ? symbol : dlsym(handle, #name);                                               \
+    symbol = find_behind(handle, #name, shared);                                                   \
     memcpy(&h->name, &symbol, sizeof symbol);
 #define ZHDF5_FIND(name, result, parameters)                                                       \
     symbol = dlsym(handle, #name);                                                                 \
     memcpy(&h->name, &symbol, sizeof symbol);
+#define ZHDF5_FIND_ASKED(name, result, parameters)                                                 \
+    ZHDF5_FIND(name, result, parameters) lacks += !symbol;
     ZHDF5_WRAPPED(ZHDF5_FIND_BEHIND)
-    ZHDF5_ASKED(ZHDF5_FIND)
+    ZHDF5_ASKED(ZHDF5_FIND_ASKED)
     ZHDF5_OPTIONAL(ZHDF5_FIND)
     /* Variables may have moved into the program (copy relocations). */
     void *const where = shared ? RTLD_DEFAULT : handle;
@@ -134,7 +134,8 @@ static struct zhdf5 *make(void *open, void *handle)
     h->H5P_LST_DATASET_CREATE_ID_g = dlsym(where, "H5P_LST_DATASET_CREATE_ID_g");
     h->H5FD_MPIO_id_g = dlsym(where, "H5FD_MPIO_id_g");
     h->handle = handle; /* it is never unloaded: its functions stay where they are */
-    h->whole = is_whole(h);
+    h->whole =
+        !lacks && h->H5T_NATIVE_FLOAT_g && h->H5T_NATIVE_DOUBLE_g && h->H5P_LST_DATASET_CREATE_ID_g;
     h->next = libraries;
     libraries = h;
     return h;

@@ -169,13 +169,19 @@ static void check_sections(const signed char *code, size_t n, unsigned number, u
     enum { SECTION = 8192 };
     static int32_t residual[SECTION];
     uint16_t bits[ZMPI_HUFFMAN_SYMBOLS];
+    static uint16_t table[ZMPI_HUFFMAN_TABLE];
+    static signed char back[SECTION];
     struct zmpi_huffman_encoder *e = malloc(sizeof *e);
+    struct zmpi_huffman_decoder *d = malloc(sizeof *d);
     const struct zmpi_book *book = zmpi_book_offline(number);
     unsigned char *want = calloc(n * 6 + 4096, 1), *got = calloc(n * 6 + 4096, 1), *at = want;
     zmpi_huffman_encoder_set(e, book);
     zmpi_book_codes(book, bits);
     for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
         bits[s] = (uint16_t)(bits[s] | book->length[s] << 12);
+    zmpi_huffman_decoder_set(d, book);
+    for (unsigned i = 0; i < ZMPI_HUFFMAN_TABLE; i++)
+        table[i] = (uint16_t)(d->symbol[i] | d->length[d->symbol[i]] << 10);
     for (size_t from = 0; from < n; from += SECTION) {
         const size_t words = n - from < SECTION ? n - from : SECTION;
         const size_t blocks = (words + 31) / 32, each = (blocks + 3) / 4;
@@ -193,11 +199,21 @@ static void check_sections(const signed char *code, size_t n, unsigned number, u
             zmpi_store16(at + 2 * k, (uint16_t)(next - to));
             to = next;
         }
+        const size_t size = (size_t)(to - at);
+        cr_assert(flare_sim_decode(at, size, words, table, stall, back), "%zu codes back", words);
+        cr_assert_arr_eq(back, code + from, words);
+        to[-1] ^= 0x40; /* damaged: refused, or other codes, and an end */
+        if (flare_sim_decode(at, size, words, table, stall, back))
+            cr_assert_neq(memcmp(back, code + from, words), 0);
+        to[-1] ^= 0x40;
+        cr_assert_not(
+            flare_sim_decode(at, size, words + 1 < SECTION ? words + 100 : 1, table, stall, back));
         at = to;
     }
     cr_assert_eq(flare_sim_code(code, n, bits, stall, got), (size_t)(at - want), "%zu codes", n);
     cr_assert_arr_eq(got, want, (size_t)(at - want), "%zu codes, book %u", n, number);
     free(e);
+    free(d);
     free(want);
     free(got);
 }

@@ -42,6 +42,11 @@ bool flare_sim_run(struct flare_sim *s, struct flare_sim_chunk *c, unsigned stal
 size_t flare_sim_code(const signed char *code, size_t n, const uint16_t book[998], unsigned stall,
                       unsigned char *dst);
 
+/* One section of `size` bytes back to its n <= 8192 codes. table: of each 12 bits, the first
+ * lowest, the length of the code that they begin with << 10 | its symbol. False: it is none. */
+bool flare_sim_decode(const unsigned char *src, size_t size, size_t n, const uint16_t table[4096],
+                      unsigned stall, signed char *code);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,42 @@
+#!/bin/bash
+# bench_judge.sh [-m "MBYTES..."] [-n REPETITIONS] DATA: what it costs to judge a call's data.
+#
+#   DATA            folder of the real fields (../shared/data)
+#   -m MBYTES       sizes of the call, each with `warm` if the data were just computed ("1:warm 4:warm 24 64")
+#   -n REPETITIONS  of which the median counts (9)
+#
+# Prints percentages of the time in which one thread finds the range and codes by fle: of type and byte order, of all that
+# is asked in each call, of what is asked besides in a length's first call, and of all in 100 calls; a line for each field,
+# then the mean and the worst. Builds what it needs in build.
+set -euo pipefail
+
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+sizes='1:warm 4:warm 24 64' repetitions=9
+while getopts m:n:h option; do
+    case $option in
+    m) sizes=$OPTARG ;;
+    n) repetitions=$OPTARG ;;
+    h)
+        usage
+        exit 0
+        ;;
+    *)
+        usage >&2
+        exit 2
+        ;;
+    esac
+done
+shift $((OPTIND - 1))
+data=$(realpath "${1:?usage: bench_judge.sh [-m MBYTES...] [-n REPETITIONS] DATA}")
+cd "$(dirname "$0")/../.."
+build=${BENCH_BUILD:-build}
+[[ -f $build/CMakeCache.txt ]] || cmake --preset release -B "$build" --log-level=WARNING
+cmake --build "$build" --target judge_cost --parallel "$(nproc)" >/dev/null
+for size in $sizes; do
+    state=cold
+    [[ $size == *:warm ]] && state=warm
+    printf '%s\n%-36s %8s %8s %8s %8s\n' "${size%:*} MiB, $state" '% of coding time' type 'each call' first '100 calls'
+    "$build/bin/judge_cost" "${size%:*}" "$repetitions" "$state" "$data"/*.f32 "$data"/*.f64
+done

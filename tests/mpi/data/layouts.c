@@ -239,7 +239,7 @@ static void petsc(const char *path, bool together)
     free(read);
 }
 
-/* Each rank its rows, together: row lengths, columns, values, all turned before. */
+/* Each rank its rows, together: row lengths, columns, values, all swapped before. */
 static void petsc_matrix(const char *path)
 {
     enum { ENTRIES = VALUES };
@@ -254,9 +254,9 @@ static void petsc_matrix(const char *path)
         number[i] = VARIABLES;
     for (int n = 0; n < ENTRIES; n++)
         columns[n] = (rank * POINTS + n / VARIABLES + n % VARIABLES) % (ranks * POINTS);
-    turn(header, 4, sizeof *header);
-    turn(number, POINTS + ENTRIES, sizeof *number);
-    turn(data, ENTRIES, sizeof *data);
+    swap_bytes(header, 4, sizeof *header);
+    swap_bytes(number, POINTS + ENTRIES, sizeof *number);
+    swap_bytes(data, ENTRIES, sizeof *data);
     MPI_File file = open_new(path);
     if (rank == 0)
         OK(MPI_File_write_at(file, 0, header, 4, MPI_INT, MPI_STATUS_IGNORE));
@@ -273,8 +273,8 @@ static void petsc_matrix(const char *path)
     read_bytes(path, columns_at + rank * ENTRIES * 4LL, back + POINTS, ENTRIES * sizeof *back);
     CHECK_BYTES(back, number, (POINTS + ENTRIES) * sizeof *number);
     read_bytes(path, values_at + rank * ENTRIES * 8LL, read, ENTRIES * sizeof *read);
-    turn(read, ENTRIES, sizeof *read);
-    turn(data, ENTRIES, sizeof *data);
+    swap_bytes(read, ENTRIES, sizeof *read);
+    swap_bytes(data, ENTRIES, sizeof *data);
     check_values(read, data);
     const long long all = ranks * (ENTRIES * 12LL + POINTS * 4LL);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,4 +1,7 @@
-/* attributes.h - what who made a file, or its folder, has said of it. */
+/*
+ * attributes.h - access lists and attributes of a file or its folder, for the file that replaces
+ * it.
+ */
 #ifndef ZMPI_ATTRIBUTES_H
 #define ZMPI_ATTRIBUTES_H
 

@@ -1,6 +1,6 @@
 /*
- * errors.h - how far decoded chunks are from what was coded, in whole numbers: threads and devices
- * may add them in any order (format.md 4.1, psnr).
+ * errors.h - sums of the errors of decoded chunks, in whole numbers: threads and devices may add
+ * them in any order (format.md 4.1, psnr).
  */
 #ifndef ZMPI_ERRORS_H
 #define ZMPI_ERRORS_H

@@ -1,8 +1,8 @@
 /*
- * fill.h - fill values of any size (format.md 4.2): -9999 where there is no measurement. What
- * repeats bit for bit, is larger than all other values and stands apart from them by more than
- * their range is kept exactly and is no part of the range. First samples tell which magnitudes may
- * be such, then a second pass, without them, whether they are.
+ * fill.h - fill values of any size (format.md 4.2), such as -9999 where there is no measurement. A
+ * value is one if it repeats bit for bit, is larger than all other values, and is further from them
+ * than their range. It is kept exactly and is not part of the range. Samples find candidates; a
+ * second pass without them decides.
  */
 #ifndef ZMPI_FILL_H
 #define ZMPI_FILL_H

@@ -1,6 +1,6 @@
 /*
- * sample.h - some elements of an array, from all over it, in the host's or a device's memory: what
- * steady, whole and fill judge by.
+ * sample.h - elements sampled from all over an array, in the host's or a device's memory: steady,
+ * whole and fill judge by them.
  */
 #ifndef ZMPI_SAMPLE_H
 #define ZMPI_SAMPLE_H

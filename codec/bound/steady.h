@@ -1,6 +1,6 @@
 /*
- * steady.h - bounds that follow the range of the data, and yet stay when the data were decoded and
- * are coded again, though decoding has changed their range (format.md 4.1).
+ * steady.h - bounds that follow the range of the data, but do not change when decoded data are
+ * coded again, although decoding has changed the range (format.md 4.1).
  */
 #ifndef ZMPI_STEADY_H
 #define ZMPI_STEADY_H

@@ -1,8 +1,8 @@
 /*
  * whole.h - whole numbers in floats: counts, flags, material numbers, identifiers, 0.25 mm of rain
- * (format.md 4.4). Where all values are multiples of one power of two, and the bound is at most
- * that, it is the step: values come back exactly, and mostly cost less than by the bound's own
- * step.
+ * (format.md 4.4). If all values are multiples of one power of two, and the bound is at most that,
+ * the power is the step. Then values come back exactly, and mostly cost less than with the step of
+ * the bound.
  */
 #ifndef ZMPI_WHOLE_H
 #define ZMPI_WHOLE_H

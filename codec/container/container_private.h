@@ -1,6 +1,4 @@
-/*
- * container_private.h - what the files of the container share with each other, and nobody else.
- */
+/* container_private.h - what the files of the container share with each other only. */
 #ifndef ZMPI_CONTAINER_PRIVATE_H
 #define ZMPI_CONTAINER_PRIVATE_H
 

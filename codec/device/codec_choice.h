@@ -1,6 +1,6 @@
 /*
- * codec_choice.h - which encoder makes the time of a file's writes least, from what was measured in
- * them (ZMPI_CODEC=auto). Each rank chooses for itself: streams say how they are coded.
+ * codec_choice.h - the encoder with which a file's writes take the least time, by measurements of
+ * earlier writes (ZMPI_CODEC=auto). Each rank chooses for itself: a stream says how it is coded.
  */
 #ifndef ZMPI_CODEC_CHOICE_H
 #define ZMPI_CODEC_CHOICE_H

@@ -1,6 +1,6 @@
 /*
- * offload.h - arrays to the device that is best for them, and to the CPU if that fails: whatever
- * happens to a device, nothing is lost and one line says so.
+ * offload.h - arrays to the device that is best for them. If that device fails, one line says so,
+ * the CPU takes over, and nothing is lost.
  */
 #ifndef ZMPI_OFFLOAD_H
 #define ZMPI_OFFLOAD_H

@@ -1,6 +1,6 @@
 /*
- * entries.h - records as entries of an index (docs/format.md 2.3): each as what differs from what
- * the one before it lets expect.
+ * entries.h - records as entries of an index (docs/format.md 2.3). An entry holds the differences
+ * from what the entry before predicts.
  */
 #ifndef ZMPI_ENTRIES_H
 #define ZMPI_ENTRIES_H

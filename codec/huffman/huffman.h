@@ -1,6 +1,6 @@
 /*
- * huffman.h - encoder 2: the residuals of a chunk as canonical Huffman codes (format.md 1.4, 4.8;
- * CEAZ 3.2). A chunk is first coded by fle; this takes the place of its length bytes and planes.
+ * huffman.h - encoder 2: the residuals of a chunk as canonical Huffman codes (format.md 1.4, 4.9;
+ * CEAZ 3.2). fle codes the chunk first; the codes replace its length bytes and planes.
  */
 #ifndef ZMPI_HUFFMAN_H
 #define ZMPI_HUFFMAN_H

@@ -1,12 +1,12 @@
 /*
  * huffman_take_t.h - template: bits to residuals.
  *
- * Parameters: U the unsigned word, S its signed form, NAME(x), TARGET, what it is compiled for, and
+ * Parameters: U the unsigned word, S its signed form, NAME(x), TARGET, the instruction set, and
  * LOW_BITS(w, n), the lowest n of w; n counts modulo 64.
  *
- * Bits are loaded 56 or more at once with a mark above them, and several looks into the table are
- * taken before it is seen whether the mark is still there, and how far it came: that is how many
- * bits they took. What needs more care takes all. Then the round is done again, symbol by symbol.
+ * A round loads at least 56 bits with a mark above them, and looks into the table several times
+ * before it checks the mark. The place of the mark tells how many bits the looks took. If a look
+ * needs care it takes all bits; then the round is repeated symbol by symbol.
  */
 
 #define INLINE TARGET __attribute__((always_inline)) static inline

@@ -1,5 +1,7 @@
-/* axes.h - the choice of the axes with a given kernel: a plug-in that has the scalar one alone does
- * not bring all others along. */
+/*
+ * axes.h - the choice of the axes with a given kernel, so that a plug-in which needs only the
+ * scalar kernel links no other.
+ */
 #ifndef ZMPI_AXES_H
 #define ZMPI_AXES_H
 

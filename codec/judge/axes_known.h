@@ -1,10 +1,10 @@
 /*
- * axes_known.h - the axes that were chosen for arrays before: what fits one step of a simulation
- * fits the next ones (vecSZ III-E). Arrays are known by type, extents and bound, and told apart by
- * the absolute one, which most often has a range in it; a look at a few blocks sees whether axes
- * still do, and each 32nd time they are chosen anew.
+ * axes_known.h - axes that were chosen for earlier arrays: what fits one step of a simulation fits
+ * the next ones (vecSZ III-E). Arrays are compared by type, extents and bound. The absolute bound
+ * mostly depends on the range, so it distinguishes variables. A few blocks show whether known axes
+ * still fit; each 32nd time all blocks choose anew.
  *
- * Coded bytes so depend on what was coded before, but not on the device: the job has the axes.
+ * So coded bytes depend on earlier arrays, but not on the device: the job has the axes.
  */
 #ifndef ZMPI_AXES_KNOWN_H
 #define ZMPI_AXES_KNOWN_H

@@ -1,14 +1,14 @@
 /*
- * byte_order.h - are floats in this machine's byte order, and floats at all?
+ * byte_order.h - are floats in this machine's byte order, and are they floats at all?
  *
- * Libraries with big-endian formats (PETSc's binary files) turn the bytes of an array around and
- * write it as MPI_DOUBLE. Taken for numbers of this machine, bounded errors would destroy them.
- * They are told by their exponents: those of real data are near one another and not far from 1;
- * byte-swapped, they are the last bits of mantissas, which are noise or zero.
+ * Libraries with big-endian formats (PETSc's binary files) swap the bytes of an array and write it
+ * as MPI_DOUBLE. A bound on such numbers would destroy them. Exponents reveal them: those of real
+ * data are near one another and not far from 1. After a swap the exponent bits hold the last bits
+ * of mantissas, which are noise or zero.
  *
- * Integers in an array of floats, as programs have them that pack all that they know of a particle
- * into one array, are denormals, which any bound makes zero. Waves that fade have such, too, but of
- * both signs, or together with greater numbers, but never beside numbers of ordinary size.
+ * Some programs pack integers into an array of floats, with all that they know of a particle. As
+ * floats these are denormals, which any bound turns into zero. Waves that fade have denormals, too,
+ * but of both signs, or together with greater numbers, and never beside numbers of ordinary size.
  */
 #ifndef ZMPI_BYTE_ORDER_H
 #define ZMPI_BYTE_ORDER_H

@@ -1,7 +1,7 @@
 /*
- * components.h - arrays of structures: values of several kinds that take turns, as a solver writes
- * density, velocity and pressure of each point. Each kind has its own range, so that an error that
- * is small for one is not the end of another.
+ * components.h - arrays of structures: values of several variables take turns, as a solver writes
+ * density, velocity and pressure of each point. Each variable has its own range, since an error
+ * that is small for one may destroy another.
  */
 #ifndef ZMPI_COMPONENTS_H
 #define ZMPI_COMPONENTS_H

@@ -1,6 +1,6 @@
 /*
- * flat.h - chunks that vary by less than the bound, and so became constants: what was in them is
- * gone, though the bound was kept.
+ * flat.h - chunks that vary by less than the bound and so became constants: they keep the bound but
+ * lose all detail.
  */
 #ifndef ZMPI_FLAT_H
 #define ZMPI_FLAT_H

@@ -1,6 +1,6 @@
 /*
- * measured.h - how far what a stream gives back is from the data that it was made of: by samples,
- * for the report. The bound holds for all of them in any case.
+ * measured.h - errors of a decoded stream against its original, by samples, for the report. The
+ * bound holds for all values in any case.
  */
 #ifndef ZMPI_MEASURED_H
 #define ZMPI_MEASURED_H

@@ -1,8 +1,9 @@
 /*
- * raw_bytes.h - are bytes floats, whose datatype says nothing, or another type than they have?
+ * raw_bytes.h - are bytes floats although their datatype does not say so, or floats of another
+ * type?
  *
- * The samples are those by which wrong datatypes are found (element_type.h, byte_order.h). There a
- * datatype is right until the data contradict it; bytes are no floats until the data say so.
+ * The same samples find wrong datatypes (element_type.h, byte_order.h). There a datatype counts
+ * until the data contradict it; here bytes count as bytes until the data show floats.
  */
 #ifndef ZMPI_RAW_BYTES_H
 #define ZMPI_RAW_BYTES_H

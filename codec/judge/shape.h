@@ -1,6 +1,6 @@
 /*
- * shape.h - the shape of an array that came as one row, from the data: where a row or a plane
- * before predicts better than the element before does. The bits of sampled residuals tell.
+ * shape.h - the shape of an array that came as one row, from its data: where the row or the plane
+ * before predicts better than the element before. The bits of sampled residuals decide.
  */
 #ifndef ZMPI_SHAPE_H
 #define ZMPI_SHAPE_H

@@ -1,7 +1,7 @@
 /*
- * fills.h - fill values that a user names (format.md 4.2). They may lie among all others, so that
- * no limit makes them exceptions: the encoder gets a copy of the tile with a NaN in their places,
- * which is an exception always, and the chunk gets them back where it has that NaN.
+ * fills.h - fill values that a user names (format.md 4.2). They may lie among the other values, so
+ * no limit makes them exceptions. The encoder gets a copy of the tile with NaN in their places,
+ * which is always an exception; then the chunk gets the fill value back in place of NaN.
  */
 #ifndef ZMPI_FILLS_H
 #define ZMPI_FILLS_H

@@ -1,4 +1,4 @@
-/* compress_job.h - a job, once its data were looked at, by a device. */
+/* compress_job.h - a job after a look at its data, coded by a device. */
 #ifndef ZMPI_COMPRESS_JOB_H
 #define ZMPI_COMPRESS_JOB_H
 

@@ -1,6 +1,6 @@
 /*
- * trial.h - what arrays would take by several bounds and encoders, by samples of them: nothing is
- * kept of what is coded.
+ * trial.h - sizes of arrays by several bounds and encoders, estimated from samples; the coded
+ * samples are dropped.
  */
 #ifndef ZMPI_TRIAL_H
 #define ZMPI_TRIAL_H

@@ -1,6 +1,6 @@
 /*
- * info_kinds.h - the kinds of a container's records: like arrays with like bounds, mostly those of
- * one variable or of one component, with what their values span.
+ * info_kinds.h - groups of like records of a container: like arrays with like bounds, mostly of one
+ * variable or one component, with the range of their values.
  */
 #ifndef ZMPI_INFO_KINDS_H
 #define ZMPI_INFO_KINDS_H

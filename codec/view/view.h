@@ -2,9 +2,8 @@
  * view.h - the plain view: a program that opens a container by open or fopen gets the logical
  * bytes, and stat tells their size.
  *
- * These files are a part of libzmpi_view.so (zmpi view) and of libzmpi.so, never of
- * libzmpi_codec.so: the calls of the C library that they put themselves in front of are the whole
- * program's.
+ * These files belong to libzmpi_view.so (zmpi view) and libzmpi.so, never to libzmpi_codec.so,
+ * since they wrap calls of the C library for the whole program.
  */
 #ifndef ZMPI_VIEW_H
 #define ZMPI_VIEW_H

@@ -1,5 +1,5 @@
 /*
- * chip.h - what the host and a processing element tell each other: exported arrays of 32-bit words
+ * chip.h - the interface between the host and a processing element: exported arrays of 32-bit words
  * in csl/kernels. One PE codes one chunk (docs/format.md 1.2); the host makes streams of chunks.
  */
 #ifndef ZMPI_CSL_CHIP_H

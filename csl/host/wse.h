@@ -1,6 +1,6 @@
 /*
- * wse.h - streams by PEs (docs/internals/csl.md). What these leave to the host, chunk by chunk, the
- * scalar codec does; the bytes are the same.
+ * wse.h - streams by PEs (docs/internals/csl.md). The scalar codec codes the chunks that PEs leave
+ * to the host; the bytes are the same.
  */
 #ifndef ZMPI_CSL_WSE_H
 #define ZMPI_CSL_WSE_H

@@ -1,6 +1,6 @@
 /*
- * dry_run.h - files of a dry run: each stays plain, and a part of what is written is coded, to know
- * what it would take.
+ * dry_run.h - files of a dry run: each stays plain; zmpi codes samples of the written data to
+ * estimate their size.
  */
 #ifndef ZMPI_DRY_RUN_H
 #define ZMPI_DRY_RUN_H

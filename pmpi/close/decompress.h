@@ -1,4 +1,4 @@
-/* decompress.h - files that are decompressed again when they are closed. */
+/* decompress.h - containers that become plain files when they are closed. */
 #ifndef ZMPI_DECOMPRESS_H
 #define ZMPI_DECOMPRESS_H
 

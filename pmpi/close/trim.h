@@ -1,4 +1,4 @@
-/* trim.h - the room of data that were overwritten goes back to the file system at close. */
+/* trim.h - the space of overwritten data goes back to the file system at close. */
 #ifndef ZMPI_PMPI_TRIM_H
 #define ZMPI_PMPI_TRIM_H
 

@@ -1,4 +1,4 @@
-/* coll_auto.h - how a collective's data go to take the least time: raw, or by which encoder. */
+/* coll_auto.h - the fastest way for a collective's data: raw, or by which encoder. */
 #ifndef ZMPI_COLL_AUTO_H
 #define ZMPI_COLL_AUTO_H
 

@@ -1,5 +1,4 @@
-/* buffer.h - what a call moves, as the program tells it: its datatype, its view of the file, its
- * buffer. */
+/* buffer.h - the data of a call as the program describes them: datatype, file view, buffer. */
 #ifndef ZMPI_BUFFER_H
 #define ZMPI_BUFFER_H
 

@@ -1,6 +1,6 @@
 /*
- * extents.h - the extents of an array, as the constructors of its datatype tell them, and how many
- * components they make it.
+ * extents.h - extents of an array, and the number of its components, from the constructors of its
+ * datatype.
  */
 #ifndef ZMPI_DATATYPE_EXTENTS_H
 #define ZMPI_DATATYPE_EXTENTS_H

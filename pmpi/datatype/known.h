@@ -1,6 +1,6 @@
 /*
- * known.h - memory of the program whose elements a library told while it writes them as bytes: what
- * HDF5 does inside H5Dwrite. Each thread has its own.
+ * known.h - memory of the program whose element type a library knows while it writes the memory as
+ * bytes, as HDF5 does inside H5Dwrite. Each thread has its own list.
  */
 #ifndef ZMPI_KNOWN_H
 #define ZMPI_KNOWN_H

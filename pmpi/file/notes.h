@@ -1,6 +1,6 @@
 /*
- * notes.h - what the first write calls of a file were, one by one: for the report as JSON, from
- * which people take the numbers of rules for calls ([field*.bin #7]), and for ZMPI_LOG=info.
+ * notes.h - the first write calls of a file, one by one: for the JSON report, from which users take
+ * the numbers for rules ([field*.bin #7]), and for ZMPI_LOG=info.
  */
 #ifndef ZMPI_NOTES_H
 #define ZMPI_NOTES_H

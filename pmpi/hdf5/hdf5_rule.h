@@ -1,4 +1,4 @@
-/* hdf5_rule.h - the bound that the user's rules give a dataset, and the fill value that it has. */
+/* hdf5_rule.h - the bound that the user's rules give a dataset, and the dataset's fill value. */
 #ifndef ZMPI_HDF5_RULE_H
 #define ZMPI_HDF5_RULE_H
 

@@ -1,4 +1,4 @@
-/* hdf5_selection.h - what H5Dwrite takes from the program's memory. */
+/* hdf5_selection.h - the program's memory that an H5Dwrite reads. */
 #ifndef ZMPI_HDF5_SELECTION_H
 #define ZMPI_HDF5_SELECTION_H
 

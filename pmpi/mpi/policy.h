@@ -1,4 +1,4 @@
-/* policy.h - what MPI_Info hints say. */
+/* policy.h - settings from MPI_Info hints. */
 #ifndef ZMPI_POLICY_H
 #define ZMPI_POLICY_H
 

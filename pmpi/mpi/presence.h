@@ -1,6 +1,7 @@
 /*
- * presence.h - whether other processes have this library in front of their MPI, which is to be
- * known before anything is sent to them: what they do not expect is matched by their own calls.
+ * presence.h - do the other processes have this library in front of their MPI? zmpi must know that
+ * before it sends anything: a process without the library would match the message with its own
+ * calls.
  */
 #ifndef ZMPI_PRESENCE_H
 #define ZMPI_PRESENCE_H

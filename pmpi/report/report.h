@@ -1,4 +1,4 @@
-/* report.h - what the report at the end is told. */
+/* report.h - how other modules add to the report at the end. */
 #ifndef ZMPI_REPORT_H
 #define ZMPI_REPORT_H
 

@@ -1,4 +1,4 @@
-/* retype.h - calls whose data are floats, though their datatype does not say so. */
+/* retype.h - calls whose data are floats although their datatype does not say so. */
 #ifndef ZMPI_RETYPE_H
 #define ZMPI_RETYPE_H
 

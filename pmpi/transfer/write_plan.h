@@ -1,5 +1,5 @@
 /*
- * write_plan.h - one write call on this rank, in pieces: what it covers, its shape, its range, the
+ * write_plan.h - one write call on this rank, in pieces: the covered bytes, shape, range, and the
  * bound that gives a ratio.
  */
 #ifndef ZMPI_WRITE_PLAN_H

@@ -1,6 +1,6 @@
 /*
- * keys.h - the job's secret, and what proves that a message comes from somebody who has it:
- * HMAC-SHA256 (RFC 2104) of Nettle. XXH3, the hash of the formats, is no keyed hash.
+ * keys.h - the job's secret, and the proof that a sender has it: HMAC-SHA256 (RFC 2104) of Nettle.
+ * XXH3, the hash of the formats, has no key.
  */
 #ifndef ZMPI_NIC_KEYS_H
 #define ZMPI_NIC_KEYS_H

@@ -1,7 +1,7 @@
 /*
- * client.h - the plug-in's side of the protocol: one thread for the process, which owns the fabric
- * and the session, and is asked by those that compress. They touch nothing of libfabric, so that
- * none of them can be held up in it for longer than the timeout.
+ * client.h - the plug-in's side of the protocol: one thread of the process owns the fabric and the
+ * session, and serves the threads that compress. Those never call libfabric, so it cannot block
+ * them for longer than the timeout.
  */
 #ifndef ZMPI_NIC_CLIENT_H
 #define ZMPI_NIC_CLIENT_H

@@ -24,7 +24,7 @@ declare -A tests=(
     [libraries]='^mpi\.(library|hdf5|netcdf|h5py|pnetcdf)|^cuda\.(file|coll|element|startup|failing)'
     [ranks1]='^mpi\..*\.np1\.' [ranks2]='^mpi\..*\.np2\.' [ranks3]='^mpi\..*\.np3\.'
     [faults]='^mpi\.(failing_|no_memory)|^cli\.no_memory'
-    [ompio]='^mpi\.(renamed|plain_others|sessions|hints|late_hints|tools|replace|missing|plain|differ|nonblocking|shared|sizes|modes|atomic|rdwr)\..*\.ompio$'
+    [ompio]='^mpi\.(renamed|plain_others|sessions|hints|late_hints|tools|replace|missing|plain|differential|nonblocking|shared|sizes|modes|atomic|rdwr)\..*\.ompio$'
     [mpich]='^mpi\.(large_counts|mixed(_jobs)?|missing|several|shared|views|types_f90|gather|finalize|nonblocking|late_none)(\.|$)'
 )
 order=(unit cli smartnic libraries ranks1 ranks2 ranks3 ompio faults mpich)

@@ -5,11 +5,10 @@
 # Stages, all of them by default: unit cli smartnic libraries ranks1 ranks2 ranks3 ompio faults mpich. A stage adds to what is counted
 # already, so that they can run at different times; "fresh" forgets what was counted, "report" only prints:
 #     scripts/coverage.sh fresh unit cli && scripts/coverage.sh ranks1 ranks2
-# All of them take about 20 minutes on two cores, builds included.
+# All of them take about 15 minutes on two cores.
 #
 # Vector kernels are left out: they are compared with the scalar ones value by value (tests/unit/kernels/); so is smartnic/rtl/,
-# which rtl.* run in a simulator. Branches are counted
-# twice: all, and without those of the exceptions that scripts/coverage_report.py names.
+# which rtl.* simulate. Branches are counted twice: all, and without those of the exceptions that scripts/coverage_report.py names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh

@@ -132,9 +132,11 @@ for ranks in 1 2; do
         rc=0
         run_mpi "$launcher" $ranks FIRST="$lib" FAULTY="$faulty" FAULTY_AFTER=$after ZMPI_HDF5=filter ZMPI_ERROR_BOUND=rel=1e-3 \
             ZMPI_EXACT_BELOW=4096 -- timeout 60 ./some_faulty.sh "$program" faulty faulty.h5 >out.txt 2>log.txt || rc=$?
-        # Of one rank H5Dwrite says so; in H5Dcreate the test program gives up.
-        [[ $ranks$after = 11 ]] && want=0 || want=1
-        ((rc != 124 && (rc != 0) == want)) || die "a faulty filter on $ranks ranks after $after: $rc: $(cat log.txt)"
+        # HDF5 1.14 writes no fill values there, so that one chunk is all.
+        [[ $after = 0 ]] || ! grep -q 'faulty: written' out.txt || continue
+        ((rc != 124)) || die "a faulty filter on $ranks ranks after $after: waits"
+        ((rc)) || grep -q 'faulty: refused' out.txt ||
+            die "a faulty filter on $ranks ranks after $after: $rc: $(cat out.txt log.txt)"
         grep -q 'dataset /rho: H5D.* failed in zmpi.s filter: out of memory' log.txt ||
             die "a faulty filter on $ranks ranks after $after: not told: $(cat log.txt)"
     done

@@ -1,9 +1,9 @@
 /*
  * engine.h - what compresses and decodes inside zmpi-nicd: the CPU's codec on the cores of a
- * SmartNIC, or a model of its hardware. Every engine makes the bytes that the CPU makes
- * (docs/format.md part 4).
+ * SmartNIC, or a plug-in: hardware, or a model of it. Every engine makes the bytes that the CPU
+ * makes (docs/format.md part 4).
  *
- * To add one: its struct here, and its row in engine.c.
+ * A plug-in is lib/zmpi/nic/libzmpi_nic_NAME.so beside bin/zmpi-nicd. It exports zmpi_nic_engine.
  */
 #ifndef ZMPI_NIC_ENGINE_H
 #define ZMPI_NIC_ENGINE_H
@@ -23,8 +23,14 @@ struct nic_engine {
                                    int threads);
 };
 
-/* i = 0, 1, ... until NULL. */
+/* What a plug-in exports, by the name ZMPI_NIC_ENGINE. It returns NULL for another ABI. */
+enum { ZMPI_NIC_ENGINE_ABI = 1 };
+#define ZMPI_NIC_ENGINE "zmpi_nic_engine"
+typedef const struct nic_engine *nic_engine_get(unsigned abi);
+
+/* i = 0, 1, ... until NULL: the CPU, then the plug-ins. Not for several threads. */
 const struct nic_engine *nic_engine(size_t i);
+/* NULL: there is none of this name. */
 const struct nic_engine *nic_engine_find(const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * mount_file.c - an open file of the mount. The kernel asks for small pieces, most of them one
- * behind the other: then whole blocks are decoded, the next one by a thread of its own while pieces
- * of this one are given out. A file keeps three. Single pieces are decoded by themselves.
+ * behind the other: then whole blocks are decoded, two of which a file keeps. Single pieces are
+ * decoded by themselves.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,14 +19,12 @@
 /* Of all files together: without a block pieces are decoded by themselves. */
 #define BLOCKS_MOST 64
 
-enum { KEPT = 3 };
-#define NONE UINT64_MAX
+enum { KEPT = 2 };
 
 struct block {
     uint64_t number;
     unsigned char *data; /* NULL: none */
-    size_t size;         /* 0: it could not be decoded, or is not yet */
-    bool loading;
+    size_t size;
 };
 
 struct mount_file {
@@ -34,14 +32,10 @@ struct mount_file {
     struct zmpi_reader_file *reader; /* NULL: a plain file */
     uint64_t size;
     char *name;
-    pthread_mutex_t lock;   /* for what follows */
-    pthread_cond_t changed; /* a block is loaded; `wanted` or `closed` is set */
+    pthread_mutex_t lock; /* for what follows */
     struct block block[KEPT];
     int oldest;
-    uint64_t next;   /* the block behind the one that was read last */
-    uint64_t wanted; /* the block to be decoded ahead; NONE: none */
-    pthread_t ahead; /* does that */
-    bool has_ahead, closed;
+    uint64_t next; /* the block behind the one that was read last */
 };
 
 static atomic_int blocks;
@@ -112,9 +106,7 @@ int mount_file_open(struct mount_file **file, int fd, const char *name)
     }
     f->fd = fd;
     f->size = (uint64_t)s.st_size;
-    f->wanted = NONE;
     pthread_mutex_init(&f->lock, NULL);
-    pthread_cond_init(&f->changed, NULL);
     const int error = is_container(fd, &s) ? open_reader(f) : 0;
     if (error)
         mount_file_close(f);
@@ -125,19 +117,12 @@ int mount_file_open(struct mount_file **file, int fd, const char *name)
 
 void mount_file_close(struct mount_file *f)
 {
-    pthread_mutex_lock(&f->lock);
-    f->closed = true;
-    pthread_cond_broadcast(&f->changed);
-    pthread_mutex_unlock(&f->lock);
-    if (f->has_ahead)
-        pthread_join(f->ahead, NULL);
     for (int i = 0; i < KEPT; i++) {
         if (f->block[i].data)
             atomic_fetch_sub(&blocks, 1);
         free(f->block[i].data);
     }
     zmpi_reader_close(f->reader);
-    pthread_cond_destroy(&f->changed);
     pthread_mutex_destroy(&f->lock);
     close(f->fd);
     free(f->name);
@@ -161,99 +146,47 @@ static ssize_t decode(struct mount_file *f, void *dst, size_t size, uint64_t off
     return (ssize_t)size;
 }
 
-/* ---- blocks, with the lock ---- */
-
 static struct block *find_block(struct mount_file *f, uint64_t number)
 {
     for (int i = 0; i < KEPT; i++)
-        if ((f->block[i].size || f->block[i].loading) && f->block[i].number == number)
+        if (f->block[i].data && f->block[i].size && f->block[i].number == number)
             return &f->block[i];
     return NULL;
 }
 
-/* The oldest that nobody loads. NULL: there is none, or no memory for it. */
-static struct block *take_block(struct mount_file *f)
-{
-    int k = 0;
-    while (k < KEPT && f->block[(f->oldest + k) % KEPT].loading)
-        k++;
-    struct block *b = &f->block[(f->oldest + k) % KEPT];
-    if (k == KEPT)
-        return NULL;
-    if (!b->data && (atomic_fetch_add(&blocks, 1) >= BLOCKS_MOST || !(b->data = malloc(BLOCK)))) {
-        atomic_fetch_sub(&blocks, 1);
-        return NULL;
-    }
-    f->oldest = (int)(b - f->block + 1) % KEPT;
-    return b;
-}
-
-/* Without the lock meanwhile. NULL: there is no room for it, or it is damaged: pieces tell. */
+/* In the place of the oldest. NULL: there is no room for it, or it is damaged: pieces tell. */
 static struct block *load_block(struct mount_file *f, uint64_t number)
 {
+    struct block *b = &f->block[f->oldest];
     const uint64_t begin = number * BLOCK, rest = f->size - begin;
-    struct block *b = take_block(f);
-    if (!b)
-        return NULL;
-    const size_t size = rest < BLOCK ? (size_t)rest : BLOCK;
-    b->number = number;
-    b->size = 0;
-    b->loading = true;
-    pthread_mutex_unlock(&f->lock);
-    const bool failed = zmpi_reader_read(f->reader, begin, b->data, size, NULL) != ZMPI_OK;
-    pthread_mutex_lock(&f->lock);
-    b->size = failed ? 0 : size;
-    b->loading = false;
-    pthread_cond_broadcast(&f->changed);
-    return failed ? NULL : b;
-}
-
-static void *decode_ahead(void *file)
-{
-    struct mount_file *f = file;
-    pthread_mutex_lock(&f->lock);
-    while (!f->closed) {
-        const uint64_t number = f->wanted;
-        f->wanted = NONE;
-        if (number == NONE)
-            pthread_cond_wait(&f->changed, &f->lock);
-        else if (!find_block(f, number))
-            load_block(f, number);
+    if (!b->data) {
+        if (atomic_fetch_add(&blocks, 1) >= BLOCKS_MOST || !(b->data = malloc(BLOCK))) {
+            atomic_fetch_sub(&blocks, 1);
+            return NULL;
+        }
     }
-    pthread_mutex_unlock(&f->lock);
-    return NULL;
-}
-
-static void want_block(struct mount_file *f, uint64_t number)
-{
-    if (number * BLOCK >= f->size || find_block(f, number))
-        return;
-    f->has_ahead = f->has_ahead || !pthread_create(&f->ahead, NULL, decode_ahead, f);
-    f->wanted = number;
-    pthread_cond_broadcast(&f->changed);
+    b->number = number;
+    b->size = rest < BLOCK ? (size_t)rest : BLOCK;
+    if (zmpi_reader_read(f->reader, begin, b->data, b->size, NULL)) {
+        b->size = 0;
+        return NULL;
+    }
+    f->oldest = (f->oldest + 1) % KEPT;
+    return b;
 }
 
 /* A piece inside one block. */
 static ssize_t read_piece(struct mount_file *f, unsigned char *dst, size_t size, uint64_t offset)
 {
     const uint64_t number = offset / BLOCK;
-    const bool in_order = number == f->next || number + 1 == f->next;
-    struct block *b;
-    while ((b = find_block(f, number)) && b->loading)
-        pthread_cond_wait(&f->changed, &f->lock);
-    f->next = number + 1;
-    if (!b && in_order)
+    struct block *b = find_block(f, number);
+    if (!b && (number == f->next || number + 1 == f->next))
         b = load_block(f, number);
-    if (b && in_order)
-        want_block(f, number + 1);
-    if (b) {
-        memcpy(dst, b->data + offset % BLOCK, size);
-        return (ssize_t)size;
-    }
-    pthread_mutex_unlock(&f->lock);
-    const ssize_t got = decode(f, dst, size, offset);
-    pthread_mutex_lock(&f->lock);
-    return got;
+    f->next = number + 1;
+    if (!b)
+        return decode(f, dst, size, offset);
+    memcpy(dst, b->data + offset % BLOCK, size);
+    return (ssize_t)size;
 }
 
 static ssize_t read_container(struct mount_file *f, unsigned char *dst, size_t size,

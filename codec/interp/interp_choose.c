@@ -179,9 +179,9 @@ static bool try_fines(struct choice *c)
 }
 
 /* All levels and classes have a way, those too that no sample has points of. */
-static struct zmpi_interp_set plain_set(int family, unsigned axes)
+static struct zmpi_interp_set plain_set(enum zmpi_interp_family family, unsigned axes)
 {
-    struct zmpi_interp_set set = {.family = (enum zmpi_interp_family)family, .axes = axes};
+    struct zmpi_interp_set set = {.family = family, .axes = axes};
     for (unsigned l = 0; l < ZMPI_INTERP_LEVELS; l++)
         for (unsigned p = 1; p < 8; p++)
             set.way[l][p] = (unsigned char)(p | ZMPI_INTERP_CUBIC);

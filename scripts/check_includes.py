@@ -11,7 +11,7 @@ import sys
 CODEC = ["base", "layout", "kernels", "kernels/vector", "kernels/avx2", "kernels/avx512", "kernels/neon", "huffman", "interp",
          "options", "bound", "judge", "stream", "device", "format", "container", "reader", "view", "tool", "tool/bench",
          "tool/program", "tool/convert", "tool/mount", "tool/report", "hosts/hdf5"]
-PMPI = ["mpi", "dry", "datatype", "hdf5", "file", "index", "close", "collective", "report", "transfer", "calls", ""]
+PMPI = ["mpi", "dry", "datatype", "hdf5", "file", "index", "close", "collective", "report", "transfer", "calls", "", "perf"]
 SMARTNIC = ["rtl/sim", "model", "common", "plugin", "daemon", "bench"]
 PUBLIC = {"zmpi_codec.h", "zmpi_reader.h", "device.h", "zmpi.h"}
 MOST = 25  # files of a folder

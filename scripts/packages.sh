@@ -66,8 +66,8 @@ cp "$built"/*.deb "$tree"
 inside chown -R user: /home/user/zmpi
 # Programs of both MPIs, as a user brings them along: built there if it has compilers.
 compile() {
-    mpicc."$1" -O1 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Iperf -o "$2/field_io.$1" tests/apps/field_io.c \
-        tests/apps/field_io_posix.c perf/app_common.c -lm
+    mpicc."$1" -O1 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Ipmpi/perf -o "$2/field_io.$1" tests/apps/field_io.c \
+        tests/apps/field_io_posix.c pmpi/perf/app_common.c -lm
 }
 for mpi in openmpi mpich; do
     if [[ ${2-} ]]; then

@@ -164,8 +164,8 @@ for mpi in openmpi mpich; do
     library=$build/lib/zmpi/$mpi/libzmpi.so
     flags=
     [ $mpi = mpich ] || flags=--oversubscribe
-    mpicc.$mpi -O1 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -I"$source/perf" -o field_io "$source/tests/apps/field_io.c" \
-        "$source/tests/apps/field_io_posix.c" "$source/perf/app_common.c" -lm
+    mpicc.$mpi -O1 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -I"$source/pmpi/perf" -o field_io "$source/tests/apps/field_io.c" \
+        "$source/tests/apps/field_io_posix.c" "$source/pmpi/perf/app_common.c" -lm
     mpicc.$mpi -shared -fPIC -o "counter_$mpi.so" counter.c
     for ranks in 1 2; do
         check

@@ -40,6 +40,11 @@ need_packages() {
         die "apt-get could not install: ${missing[*]}"
 }
 
+# has_package PACKAGE: does this Debian have it?
+has_package() {
+    [[ $(apt-cache show "$1" 2>/dev/null) ]]
+}
+
 # cache_value FOLDER NAME: a setting of the CMake build in FOLDER.
 cache_value() {
     sed -n "s/^$2:[A-Z]*=//p" "$1/CMakeCache.txt"

@@ -22,6 +22,9 @@ cd "$(dirname "$0")/.."
 make_packages() {
     need_packages cmake ninja-build gcc pkg-config python3 dpkg-dev libopenmpi-dev libmpich-dev libxxhash-dev \
         libfabric-dev nettle-dev libfuse3-dev libhdf5-dev
+    if has_package libadios2-serial-core-dev; then # since Debian 13
+        need_packages libadios2-serial-core-dev g++
+    fi
     launcher=()
     if command -v ccache >/dev/null; then
         launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
@@ -105,6 +108,9 @@ cmp field_64x128x128.f32 never.rst
 zmpi-nicd --help >/dev/null
 HDF5_PLUGIN_PATH=$(dirname "$(find /usr/lib -name libh5zmpi.so)")
 [ -d "$HDF5_PLUGIN_PATH" ]
+if ls zmpi-adios2_*.deb; then
+    ldd "$(find /usr/lib -name libzmpi_adios2.so)" | grep 'libzmpi_codec.so.0 => /'
+fi
 # The benchmark brings its library along; pages and words for the shell are there.
 mpirun.openmpi --oversubscribe -n 2 zmpi-perf -s 1M -n 1 -w 1 -o write_at_all,gather | grep 'rel=1e-3'
 bash -c '. /usr/share/bash-completion/completions/zmpi; complete -p zmpi'

@@ -32,8 +32,14 @@ struct zmpi_fills {
 };
 
 /* How an encoder does it, where there is another way: huffman's books are made by CEAZ's
- * approximate sort; interp's profile that FLARE's hardware makes (format.md 1.6). */
-enum zmpi_variant { ZMPI_VARIANT_NONE, ZMPI_VARIANT_APPROXIMATE, ZMPI_VARIANT_FLARE };
+ * approximate sort; interp's profile that FLARE's hardware makes (format.md 1.6), and the one with
+ * Huffman codes (1.7). */
+enum zmpi_variant {
+    ZMPI_VARIANT_NONE,
+    ZMPI_VARIANT_APPROXIMATE,
+    ZMPI_VARIANT_FLARE,
+    ZMPI_VARIANT_BOOKS
+};
 
 /* One piece of work. Parameters are resolved: every device sees the same numbers. */
 

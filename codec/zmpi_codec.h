@@ -203,6 +203,7 @@ struct zmpi_stream_info {
      * axes along which, 1: x, 2: y, 4: z; how often a lattice's chunks are halved. Else 0. */
     int family;
     unsigned axes, levels, lag;
+    int books; /* ZMPI_INTERP: it has Huffman codes (interp:huffman) */
 };
 
 /* Parse and check header and chunk table of the stream at src. src_size may be larger than the

@@ -52,6 +52,7 @@ struct zmpi_interp_rule {
     bool decoded;              /* encoder: values were decoded by the set, as it seems */
     unsigned sets;
     bool flare; /* the profile of that name: no sets */
+    bool books; /* the profile with Huffman codes */
     struct zmpi_interp_set set[ZMPI_INTERP_SETS];
 };
 
@@ -70,7 +71,7 @@ void zmpi_interp_tile(const size_t extent[3], unsigned axes, size_t tile[3]);
 /* ---- parameters in a stream ---- */
 
 /* The byte that names a profile, and the last one that this version knows. */
-enum { ZMPI_INTERP_PROFILE_AT = 9, ZMPI_INTERP_PROFILES = 1 };
+enum { ZMPI_INTERP_PROFILE_AT = 9, ZMPI_INTERP_PROFILES = 2 };
 
 /* Returns the bytes, a multiple of 4. */
 size_t zmpi_interp_save(const struct zmpi_interp_rule *rule, unsigned char dst[ZMPI_INTERP_HEAD]);

@@ -386,6 +386,7 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
         return ZMPI_OK;
     }
     rule->sets = 1;
+    rule->books = job->variant == ZMPI_VARIANT_BOOKS;
     const size_t elements = p->bytes / p->width;
     struct choice c = {.plan = p,
                        .rule = rule,

@@ -126,6 +126,7 @@ void zmpi_interp_work_free(struct zmpi_interp_work *w)
     free(w->codes.rows);
     free(w->exception);
     zmpi_flare_coder_free(w->flare);
+    free(w->books);
     free(w->differs);
     for (int i = 0; i < 3; i++)
         free(w->clean[i]);
@@ -322,6 +323,14 @@ static void run_set(struct zmpi_interp_work *w, struct zmpi_interp_set *set, boo
         zmpi_interp_code_end(w);
 }
 
+/* What the profile with Huffman codes needs besides. False: no memory. */
+static bool need_books(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule)
+{
+    if (rule->books && !w->books)
+        w->books = zmpi_interp_books_new(w->most);
+    return w->books || !rule->books;
+}
+
 /* Are all codes 0? */
 static bool all_zero(const struct zmpi_interp_work *w)
 {
@@ -342,7 +351,7 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
     unsigned char *at = dst + HEAD, *end = dst + most;
     double base;
     zmpi_interp_layout(w, &own, extent);
-    if (!w->loops->load[is_f64](w, rule, extent, src, &base))
+    if (!need_books(w, rule) || !w->loops->load[is_f64](w, rule, extent, src, &base))
         return store(extent, src, width, dst, decoded);
     w->mode = ENCODE;
     w->decoded = rule->decoded;
@@ -369,9 +378,10 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
         if (!rule->flare)
             at += put_planes(w, extent[0], at);
         const size_t room = (size_t)(end - at);
-        const size_t size = rule->flare ? zmpi_flare_pack(w, at, room)
-                            : room > 64 ? zmpi_interp_pack(w, at, room)
-                                        : 0;
+        const size_t size = rule->flare   ? zmpi_flare_pack(w, at, room)
+                            : rule->books ? zmpi_interp_books_pack(w, at, room)
+                            : room > 64   ? zmpi_interp_pack(w, at, room)
+                                          : 0;
         if (!size)
             return store(extent, src, width, dst, decoded);
         at += size;
@@ -521,10 +531,13 @@ enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmp
         w->lag = set.family == ZMPI_INTERP_PLANES ? set.lag : 0;
         if (!(at = take_planes(w, extent[0], at, end)))
             return ZMPI_ERR_CORRUPT;
-        if (!zmpi_interp_unpack(w, at, (size_t)(end - at)))
+        if (!need_books(w, rule))
+            return ZMPI_ERR_MEMORY;
+        if (!(w->books ? zmpi_interp_books_unpack(w, n, at, (size_t)(end - at))
+                       : zmpi_interp_unpack(w, at, (size_t)(end - at))))
             return ZMPI_ERR_CORRUPT;
         run_set(w, &set, false);
-        if (!zmpi_interp_unpacked(w))
+        if (!(w->books ? zmpi_interp_books_taken(w) : zmpi_interp_unpacked(w)))
             return ZMPI_ERR_CORRUPT;
     }
     w->loops->unload[rule->type == ZMPI_F64](w, rule, extent, dst,

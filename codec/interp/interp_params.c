@@ -71,7 +71,7 @@ size_t zmpi_interp_save(const struct zmpi_interp_rule *rule, unsigned char dst[Z
     memset(dst, 0, ZMPI_INTERP_HEAD);
     zmpi_storef64(dst, rule->unit);
     dst[8] = (unsigned char)rule->sets;
-    dst[ZMPI_INTERP_PROFILE_AT] = rule->flare;
+    dst[ZMPI_INTERP_PROFILE_AT] = rule->flare ? 1 : rule->books ? 2 : 0;
     for (unsigned k = 0; k < rule->sets; k++) {
         const struct zmpi_interp_set *s = &rule->set[k];
         *at++ = (unsigned char)s->family;
@@ -123,7 +123,8 @@ bool zmpi_interp_load(struct zmpi_interp_rule *rule, enum zmpi_type type, const 
     if (size < HEAD || size > ZMPI_INTERP_HEAD ||
         src[ZMPI_INTERP_PROFILE_AT] > ZMPI_INTERP_PROFILES || src[10] || src[11])
         return false;
-    rule->flare = src[ZMPI_INTERP_PROFILE_AT];
+    rule->flare = src[ZMPI_INTERP_PROFILE_AT] == 1;
+    rule->books = src[ZMPI_INTERP_PROFILE_AT] == 2;
     rule->type = type;
     rule->unit = zmpi_loadf64(src);
     rule->sets = src[8];

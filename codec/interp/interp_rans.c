@@ -105,6 +105,11 @@ static void fill_pairs(const struct zmpi_interp_groups *g, const struct table *t
     }
 }
 
+void zmpi_interp_put_rest(struct zmpi_interp_work *w)
+{
+    put_end(&w->codes.extra);
+}
+
 size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most)
 {
     struct zmpi_interp_groups g;

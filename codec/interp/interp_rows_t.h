@@ -105,12 +105,6 @@ static void make_contexts(struct zmpi_interp_work *w, const struct cells *c, con
 
 /* ---- codes ---- */
 
-static unsigned char symbol_of(int32_t code)
-{
-    const uint32_t a = code < 0 ? 0 - (uint32_t)code : (uint32_t)code;
-    return (unsigned char)(a > ZMPI_INTERP_DIRECT ? ZMPI_INTERP_ESCAPES : 2 * a - (code > 0));
-}
-
 /* A row's symbols and contexts, to those of the tile. */
 static void put_row(struct zmpi_interp_work *w, const int32_t *code,
                     const unsigned char *restrict symbol, const unsigned char *restrict context,
@@ -135,7 +129,8 @@ static void put_row(struct zmpi_interp_work *w, const int32_t *code,
 static void take_row(struct zmpi_interp_work *w, int32_t *code, unsigned char *restrict symbol,
                      unsigned char *restrict size, size_t n)
 {
-    const bool any = zmpi_interp_take_symbols(w, symbol, n);
+    const bool any = w->books ? zmpi_interp_books_take(w, code, symbol, n)
+                              : zmpi_interp_take_symbols(w, symbol, n);
     const size_t m = whole(n, 32);
     for (size_t i = 0; i < m; i++)
         size[i] = (unsigned char)((symbol[i] + 1) / 2);
@@ -144,7 +139,8 @@ static void take_row(struct zmpi_interp_work *w, int32_t *code, unsigned char *r
             const size_t i = g + (size_t)__builtin_ctzll(raw) / 8;
             if (i >= n)
                 break;
-            code[i] = zmpi_interp_take_escape(w, symbol[i]);
+            if (!w->books)
+                code[i] = zmpi_interp_take_escape(w, symbol[i]);
             size[i] = size_of(code[i]);
         }
 }
@@ -153,7 +149,7 @@ static void take_row(struct zmpi_interp_work *w, int32_t *code, unsigned char *r
 static void make_codes(int32_t *restrict code, const unsigned char *restrict symbol, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const int32_t half = (symbol[i] + 1) / 2, c = symbol[i] & 1 ? half : -half;
+        const int32_t c = zmpi_interp_direct(symbol[i]);
         code[i] = symbol[i] < ZMPI_INTERP_ESCAPES ? c : code[i];
     }
 }

@@ -51,6 +51,26 @@ static inline unsigned char size_of(int32_t code)
     return (unsigned char)(a > ZMPI_INTERP_MAGNITUDE ? ZMPI_INTERP_MAGNITUDE : a);
 }
 
+enum {
+    ZMPI_INTERP_PRECISION = 12,
+    ZMPI_INTERP_DIRECT = 24, /* largest magnitude with a symbol of its own */
+    ZMPI_INTERP_ESCAPES = 49 /* the first symbol that has raw bits */
+};
+
+/* Of a code; of large ones just that they have raw bits. */
+static inline unsigned char symbol_of(int32_t code)
+{
+    const uint32_t a = code < 0 ? 0 - (uint32_t)code : (uint32_t)code;
+    return (unsigned char)(a > ZMPI_INTERP_DIRECT ? ZMPI_INTERP_ESCAPES : 2 * a - (code > 0));
+}
+
+/* The code of a symbol without raw bits. */
+static inline int32_t zmpi_interp_direct(unsigned symbol)
+{
+    const int32_t half = (int32_t)((symbol + 1) / 2);
+    return symbol & 1 ? half : -half;
+}
+
 /* Takes bits, the lowest first. */
 struct bits {
     const unsigned char *at, *end;
@@ -120,6 +140,7 @@ struct zmpi_interp_work {
     unsigned char *exception;              /* encoder: 1 for each element that is one */
     void *clean[3];                        /* rows of floats */
     struct zmpi_flare_coder *flare;        /* of that profile alone */
+    struct zmpi_interp_books *books;       /* of the profile with Huffman codes, else NULL */
     unsigned char *out;                    /* encoder: words, backwards from the end */
     size_t out_size;
     uint32_t histogram[ZMPI_INTERP_CONTEXTS][ZMPI_INTERP_SYMBOLS];
@@ -206,12 +227,6 @@ static inline bool zmpi_interp_known(const struct zmpi_interp_work *w)
 
 /* ---- interp_tables.c ---- */
 
-enum {
-    ZMPI_INTERP_PRECISION = 12,
-    ZMPI_INTERP_DIRECT = 24, /* largest magnitude with a symbol of its own */
-    ZMPI_INTERP_ESCAPES = 49 /* the first symbol that has raw bits */
-};
-
 void zmpi_interp_logs(uint16_t logs[1025]);
 /* Bits of what is in w->codes, in 1/256, tables included. */
 uint64_t zmpi_interp_cost(struct zmpi_interp_work *w);
@@ -252,11 +267,28 @@ void zmpi_interp_escape(struct zmpi_interp_work *w, int32_t code, size_t n, size
 bool zmpi_interp_take_symbols(struct zmpi_interp_work *w, unsigned char *symbol, size_t n);
 /* The code of a symbol that has raw bits. */
 int32_t zmpi_interp_take_escape(struct zmpi_interp_work *w, unsigned char symbol);
+/* All raw bits are whole bytes from now on. */
+void zmpi_interp_put_rest(struct zmpi_interp_work *w);
 /* Tables, escapes and words of w->codes to dst; returns the size; 0: not below `most` bytes. */
 size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most);
 /* Prepare w->in for them. */
 bool zmpi_interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, size_t size);
 /* Were they read to their end? */
 bool zmpi_interp_unpacked(const struct zmpi_interp_work *w);
+
+/* ---- interp_books.c ---- */
+
+/* For up to so many codes; free() it. NULL: no memory. */
+struct zmpi_interp_books *zmpi_interp_books_new(size_t most);
+/* As zmpi_interp_pack, by Huffman codes. */
+size_t zmpi_interp_books_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most);
+/* All `codes` of a tile to w->books. */
+bool zmpi_interp_books_unpack(struct zmpi_interp_work *w, size_t codes, const unsigned char *src,
+                              size_t size);
+/* As zmpi_interp_take_symbols, and codes. */
+bool zmpi_interp_books_take(struct zmpi_interp_work *w, int32_t *code, unsigned char *symbol,
+                            size_t n);
+/* Were they taken to their end? */
+bool zmpi_interp_books_taken(const struct zmpi_interp_work *w);
 
 #endif

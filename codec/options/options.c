@@ -58,10 +58,11 @@ static const struct zmpi_option table[] = {
      .per_comm = true},
     {{"codec", "name", "fle", "ZMPI_CODEC", "zmpi_codec",
       "encoder: fle (fast), huffman (smaller), huffman:approximate (with CEAZ's approximate sort), "
-      "interp (smallest, much slower, other values within the bound), interp:flare (its profile "
+      "interp (smallest, much slower, other values within the bound), interp:huffman (its codes by "
+      "Huffman's instead of rANS: larger), interp:flare (its profile "
       "that FLARE's hardware makes) or auto (fle or huffman, "
       "whichever was measured to take less time); not set: fle, and huffman for a ratio"},
-     "allowed are fle, huffman, huffman:approximate, interp, interp:flare or auto",
+     "allowed are fle, huffman, huffman:approximate, interp, interp:huffman, interp:flare or auto",
      ZMPI_OPTION_CODEC,
      true,
      TEXT(codec),

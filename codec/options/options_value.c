@@ -242,6 +242,7 @@ static const struct {
                 {"huffman", ZMPI_HUFFMAN, ZMPI_VARIANT_NONE},
                 {"huffman:approximate", ZMPI_HUFFMAN, ZMPI_VARIANT_APPROXIMATE},
                 {"interp", ZMPI_INTERP, ZMPI_VARIANT_NONE},
+                {"interp:huffman", ZMPI_INTERP, ZMPI_VARIANT_BOOKS},
                 {"interp:flare", ZMPI_INTERP, ZMPI_VARIANT_FLARE}};
 enum { NAMES = sizeof encoders / sizeof encoders[0] };
 

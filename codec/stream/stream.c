@@ -157,6 +157,7 @@ static enum zmpi_status check_books(struct zmpi_stream *s)
         s->info.axes = rule.flare ? 7 : rule.set[0].axes;
         s->info.levels = rule.flare ? ZMPI_FLARE_LEVELS : rule.set[0].levels;
         s->info.lag = rule.set[0].lag;
+        s->info.books = rule.books;
         return ZMPI_OK;
     }
     if (!s->books_size)

@@ -64,7 +64,7 @@ static void print_encoder(const struct zmpi_stream_info *info)
     char axes[4];
     if (info->encoder == ZMPI_FLE)
         return;
-    printf(", %s", zmpi_encoder_name(info->encoder));
+    printf(", %s%s", zmpi_encoder_name(info->encoder), info->books ? ":huffman" : "");
     if (!info->family)
         return;
     axes_name(info->axes, axes);
@@ -127,8 +127,10 @@ static void print_json_record(const struct zmpi_record *r, enum zmpi_status stat
         if (info->family) {
             char axes[4];
             axes_name(info->axes, axes);
-            printf(", \"family\": \"%s\", \"axes\": \"%s\", \"halvings\": %u, \"lag\": %u",
-                   family_name(info), axes, info->levels, info->lag);
+            printf(", \"family\": \"%s\", \"axes\": \"%s\", \"halvings\": %u, \"lag\": %u, "
+                   "\"books\": %s",
+                   family_name(info), axes, info->levels, info->lag,
+                   info->books ? "true" : "false");
         }
     }
     if (status)

@@ -157,7 +157,7 @@ _zmpi() {{
         return
     fi
     case $previous in
-        --codec) mapfile -t COMPREPLY < <(compgen -W 'fle huffman interp interp:flare auto' -- "$current"); return ;;
+        --codec) mapfile -t COMPREPLY < <(compgen -W 'fle huffman interp interp:huffman interp:flare auto' -- "$current"); return ;;
         --mpi) mapfile -t COMPREPLY < <(compgen -W 'openmpi mpich abi' -- "$current"); return ;;
         -t) mapfile -t COMPREPLY < <(compgen -W 'f32 f64' -- "$current"); return ;;
         -e) mapfile -t COMPREPLY < <(compgen -W 'rel= abs= pw_rel= psnr= ratio= lossless' -- "$current"); return ;;

@@ -32,7 +32,8 @@ class Bound(ctypes.Structure):
 class StreamInfo(ctypes.Structure):
     _fields_ = [("array", Array), ("bound", Bound), ("abs_bound", c_double), ("encoder", c_int), ("tile", c_uint32 * 3),
                 ("chunks", c_size_t), ("length", c_size_t), ("decoded_bytes", c_size_t), ("big_endian", c_int),
-                ("family", c_int), ("axes", c_uint), ("levels", c_uint), ("lag", c_uint)]
+                ("family", c_int), ("axes", c_uint), ("levels", c_uint), ("lag", c_uint),
+                ("books", c_int)]
 
 
 class CodecOptions(ctypes.Structure):

@@ -582,8 +582,8 @@ class Parameters:
     def __init__(self, data, tile):
         reader = Reader(data)
         self.unit, count, profile, reserved = struct.unpack("<dBBH", reader.take(12))
-        require(profile <= 1, f"parameters: profile {profile}: written by a newer version of the format")
-        self.flare = profile == 1
+        require(profile <= 2, f"parameters: profile {profile}: written by a newer version of the format")
+        self.flare, self.books = profile == 1, profile == 2
         most = FLARE_TILE_MOST if self.flare else TILE_MOST
         require(0 < self.unit < math.inf and not reserved and math.prod(tile) <= most, "parameters")
         require(count == 0 and tile[0] <= 128 if self.flare else 1 <= count <= 4, "parameters: sets")
@@ -695,6 +695,38 @@ class Symbols:
         require(len(rest) < 4 and not any(rest), "chunk: words left over")
         left = self.raw.size - self.raw.at
         require(left < 8 and not self.raw.take(left), "chunk: raw bits left over")
+
+
+class BookCodes:
+    """Codes of a chunk by Huffman's, book by book (1.7)."""
+
+    def __init__(self, data, count):
+        reader = Reader(data)
+        books = reader.take(1)[0]
+        require(1 <= books <= CONTEXTS, "chunk: books")
+        self.of = list(reader.take(CONTEXTS)) if books > 1 else [0] * CONTEXTS
+        require(max(self.of) < books, "chunk: number of a book")
+        self.codes = []
+        for _ in range(books):
+            left = u32(reader.take(4), 0)
+            count -= left
+            require(count >= 0, "chunk: codes")
+            book, codes = read_book(reader), []
+            while left:
+                part = min(left, SECTION)
+                codes += [i32(c) for c in read_section(reader, book, part)]
+                left -= part
+            self.codes.append(iter(codes))
+        rest = reader.take(len(data) - reader.at)
+        require(count == 0 and len(rest) <= 3 and not any(rest), "chunk: codes or padding")
+
+    def row(self, contexts):
+        codes = [next(self.codes[self.of[c]], None) for c in contexts]
+        require(None not in codes, "chunk: no more codes of a book")
+        return codes
+
+    def done(self):
+        """As many are taken as there are."""
 
 
 def context_of_row(sizes, z, y, count, shift):
@@ -859,10 +891,31 @@ class Lattice:
         return i32(9 * (b + c) - (line[j - 1] + line[j + 2]) + 8) >> 4
 
 
+
+def read_book(reader):
+    bits = Bits(reader.data[reader.at:])
+    book = make_book(read_lengths(bits))
+    require(not bits.take(-bits.at % 8), "chunk: book")
+    reader.take(bits.at // 8)
+    return book
+
+
+def read_section(reader, book, count):
+    sizes = struct.unpack("<4H", reader.take(8))
+    each = -(-((count + 31) // 32) // 4) * 32
+    codes = []
+    for k, size in enumerate(sizes):
+        bits = Bits(reader.take(size))
+        codes += read_bits(bits, book, min(max(count - k * each, 0), each), 4)
+        rest = bits.size - bits.at
+        require(rest < (32 if k == 3 else 8) and not bits.take(rest), "chunk: bits left over")
+    return codes
+
+
 class Blocks:
     """The profile FLARE (1.6)."""
 
-    BLOCK, SECTION, OWN = 32, 8192, 6
+    BLOCK, OWN = 32, 6
 
     def __init__(self, data, extent):
         self.reader, self.extent = Reader(data), extent
@@ -912,27 +965,13 @@ class Blocks:
         if number < self.OWN:
             book = make_book(read_lengths(Bits(OFFLINE[number])))
         else:
-            bits = Bits(self.reader.data[self.reader.at:])
-            book = make_book(read_lengths(bits))
-            require(not bits.take(-bits.at % 8), "chunk: book")
-            self.reader.take(bits.at // 8)
-        for first in range(0, len(work), self.SECTION):
-            part = work[first:first + self.SECTION]
-            for (at, step, i, n), code in zip(part, self.section(book, len(part))):
+            book = read_book(self.reader)
+        for first in range(0, len(work), SECTION):
+            part = work[first:first + SECTION]
+            for (at, step, i, n), code in zip(part, read_section(self.reader, book, len(part))):
                 require(-128 <= i32(code) <= 127, "chunk: code")
                 code = self.escape() if i32(code) == -128 else i32(code)
                 self.points[at] = i32(self.predict(at, step, i, n) + 256 * code)
-
-    def section(self, book, count):
-        sizes = struct.unpack("<4H", self.reader.take(8))
-        each = -(-((count + 31) // 32) // 4) * 32
-        codes = []
-        for k, size in enumerate(sizes):
-            bits = Bits(self.reader.take(size))
-            codes += read_bits(bits, book, min(max(count - k * each, 0), each), 4)
-            rest = bits.size - bits.at
-            require(rest < (32 if k == 3 else 8) and not bits.take(rest), "chunk: bits left over")
-        return codes
 
     def block(self, stride, at):
         """(place, way to the next point, number, of how many) of each new point in the order of codes."""
@@ -1004,7 +1043,7 @@ def decode_interp(data, width, extent, parameters):
     else:
         rules = parameters.sets[kind - 1]
         differs, rest = which_differ(rest, rules.lag, extent[0])
-        symbols = Symbols(rest)
+        symbols = BookCodes(rest, count) if parameters.books else Symbols(rest)
         integers = (decode_lorenzo(rules, symbols, extent) if rules.family == LORENZO
                     else Lattice(rules, symbols, extent, differs).decode())
         symbols.done()
@@ -1024,6 +1063,7 @@ ENCODERS = {1: "fle", 2: "huffman", 3: "interp"}
 BOOKS_MOST = {1: 0, 2: 65536, 3: 1024}  # bytes
 TILE_MOST = 262144  # elements of encoder 3
 FLARE_TILE_MOST = 2097152  # of its profile FLARE
+SECTION = 8192  # codes, where profiles of encoder 3 have books
 MODES = {0: "lossless", 1: "abs", 2: "rel", 3: "psnr", 4: "ratio", 5: "pw_rel"}
 WIDTHS = {1: 4, 2: 8, 3: 4, 4: 8, 5: 4}
 BYTES = 5

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "interp/flare.h"
-#include "interp/interp_sections.h"
+#include "huffman/huffman_sections.h"
 
 enum { OWN = ZMPI_HUFFMAN_OFFLINE /* number of a batch's own book */ };
 

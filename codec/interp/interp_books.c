@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/interp_sections.h"
+#include "huffman/huffman_sections.h"
 #include "interp/interp_work.h"
 
 enum { CONTEXTS = ZMPI_INTERP_CONTEXTS, SYMBOLS = ZMPI_INTERP_SYMBOLS };
@@ -15,8 +15,6 @@ struct zmpi_interp_books {
     struct zmpi_sections sections;
     struct zmpi_interp_groups groups; /* of contexts that share a book */
     size_t end[CONTEXTS];             /* where the codes of each group end */
-    size_t next[CONTEXTS];            /* decoder: of those that were not taken */
-    bool over;                        /* more were asked for */
     int32_t code[];                   /* group by group */
 };
 
@@ -113,21 +111,19 @@ bool zmpi_interp_books_unpack(struct zmpi_interp_work *w, size_t codes, const un
     if (count < 1 || count > CONTEXTS || (count > 1 && end - at < CONTEXTS))
         return false;
     for (unsigned k = 0; k < CONTEXTS; k++) {
-        b->groups.of[k] = count > 1 ? *at++ : 0;
-        if (b->groups.of[k] >= count)
+        w->given.of[k] = count > 1 ? *at++ : 0;
+        if (w->given.of[k] >= count)
             return false;
     }
-    b->groups.count = count;
-    b->over = false;
+    w->given.over = false;
     for (unsigned k = 0; k < count; k++) {
         if (end - at < 4)
             return false;
         const size_t n = zmpi_load32(at);
-        if (n > codes - have ||
-            !(at = take_group(&b->sections, n, at + 4, end, b->code + have)))
+        if (n > codes - have || !(at = take_group(&b->sections, n, at + 4, end, b->code + have)))
             return false;
-        b->next[k] = have;
-        b->end[k] = have += n;
+        w->given.next[k] = b->code + have;
+        w->given.end[k] = b->code + (have += n);
     }
     if (have != codes || end - at > 3)
         return false;
@@ -135,26 +131,4 @@ bool zmpi_interp_books_unpack(struct zmpi_interp_work *w, size_t codes, const un
         if (*at)
             return false;
     return true;
-}
-
-bool zmpi_interp_books_take(struct zmpi_interp_work *w, int32_t *code, unsigned char *symbol,
-                            size_t n)
-{
-    struct zmpi_interp_books *b = w->books;
-    unsigned most = 0;
-    for (size_t i = 0; i < n; i++) {
-        const unsigned k = b->groups.of[w->contexts[i]];
-        const bool any = b->next[k] < b->end[k];
-        code[i] = any ? b->code[b->next[k]] : 0;
-        b->next[k] += any;
-        b->over |= !any;
-        symbol[i] = symbol_of(code[i]);
-        most = symbol[i] > most ? symbol[i] : most;
-    }
-    return most >= ZMPI_INTERP_ESCAPES;
-}
-
-bool zmpi_interp_books_taken(const struct zmpi_interp_work *w)
-{
-    return !w->books->over; /* as many were taken as there are */
 }

@@ -537,7 +537,7 @@ enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmp
                        : zmpi_interp_unpack(w, at, (size_t)(end - at))))
             return ZMPI_ERR_CORRUPT;
         run_set(w, &set, false);
-        if (!(w->books ? zmpi_interp_books_taken(w) : zmpi_interp_unpacked(w)))
+        if (!(w->books ? !w->given.over : zmpi_interp_unpacked(w)))
             return ZMPI_ERR_CORRUPT;
     }
     w->loops->unload[rule->type == ZMPI_F64](w, rule, extent, dst,

@@ -125,12 +125,31 @@ static void put_row(struct zmpi_interp_work *w, const int32_t *code,
         }
 }
 
+/* A row's codes, of books. True: some have raw bits by rANS. */
+static bool take_given(struct zmpi_interp_work *w, int32_t *restrict code,
+                       unsigned char *restrict symbol, size_t n)
+{
+    struct given *g = &w->given;
+    unsigned most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned k = g->of[w->contexts[i]];
+        const int32_t *next = g->next[k];
+        const bool any = next < g->end[k];
+        code[i] = any ? *next : 0;
+        g->next[k] = next + any;
+        g->over |= !any;
+        symbol[i] = symbol_of(code[i]);
+        most = symbol[i] > most ? symbol[i] : most;
+    }
+    return most >= ZMPI_INTERP_ESCAPES;
+}
+
 /* A row's symbols and sizes: contexts are in w->contexts. Codes, where they have raw bits. */
 static void take_row(struct zmpi_interp_work *w, int32_t *code, unsigned char *restrict symbol,
                      unsigned char *restrict size, size_t n)
 {
-    const bool any = w->books ? zmpi_interp_books_take(w, code, symbol, n)
-                              : zmpi_interp_take_symbols(w, symbol, n);
+    const bool any =
+        w->books ? take_given(w, code, symbol, n) : zmpi_interp_take_symbols(w, symbol, n);
     const size_t m = whole(n, 32);
     for (size_t i = 0; i < m; i++)
         size[i] = (unsigned char)((symbol[i] + 1) / 2);

@@ -112,6 +112,14 @@ struct unrans {
     struct bits extra;
 };
 
+/* Codes that were decoded before their contexts are known: of each book those that were not taken.
+ */
+struct given {
+    unsigned char of[ZMPI_INTERP_CONTEXTS]; /* book of each context */
+    const int32_t *next[ZMPI_INTERP_CONTEXTS], *end[ZMPI_INTERP_CONTEXTS];
+    bool over; /* more were asked for */
+};
+
 enum { ZMPI_INTERP_PAIRS = ZMPI_INTERP_CONTEXTS << 7 };
 
 struct zmpi_interp_work {
@@ -135,6 +143,7 @@ struct zmpi_interp_work {
     bool unlike; /* too many of a level */
     struct codes codes;
     struct unrans in;
+    struct given given;                    /* instead, where there are books */
     const struct zmpi_interp_loops *loops; /* of this machine */
     uint32_t *slots;                       /* of all tables */
     unsigned char *exception;              /* encoder: 1 for each element that is one */
@@ -282,13 +291,8 @@ bool zmpi_interp_unpacked(const struct zmpi_interp_work *w);
 struct zmpi_interp_books *zmpi_interp_books_new(size_t most);
 /* As zmpi_interp_pack, by Huffman codes. */
 size_t zmpi_interp_books_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most);
-/* All `codes` of a tile to w->books. */
+/* All `codes` of a tile to w->given. All were taken if no more were asked for. */
 bool zmpi_interp_books_unpack(struct zmpi_interp_work *w, size_t codes, const unsigned char *src,
                               size_t size);
-/* As zmpi_interp_take_symbols, and codes. */
-bool zmpi_interp_books_take(struct zmpi_interp_work *w, int32_t *code, unsigned char *symbol,
-                            size_t n);
-/* Were they taken to their end? */
-bool zmpi_interp_books_taken(const struct zmpi_interp_work *w);
 
 #endif

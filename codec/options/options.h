@@ -54,8 +54,9 @@ struct zmpi_options {
     bool bound_set; /* error_bound given at all: else nothing is converted */
     struct zmpi_bound bound;
     double threshold; /* values with |x| >= threshold are kept exactly; 0: none but fill values */
-    struct zmpi_fills fill;  /* values that are kept exactly, and have no part in the range */
-    char codec[24];          /* fle, huffman, huffman:approximate, interp, interp:huffman, interp:flare, auto */
+    struct zmpi_fills fill; /* values that are kept exactly, and have no part in the range */
+    char codec[24]; /* fle, huffman, huffman:approximate, interp, interp:huffman, interp:flare, auto
+                     */
     char device[32];         /* auto, cpu, ... */
     char files[1024];        /* comma-separated globs of files that may become containers; "!glob"
                                 excludes; last match wins */
@@ -173,7 +174,8 @@ size_t zmpi_option_index(const char *name);
  * is not set. */
 void zmpi_option_get(const struct zmpi_options *o, size_t i, char text[1024]);
 
-#define ZMPI_ENCODER_NAMES "fle, huffman, huffman:approximate, interp, interp:huffman or interp:flare"
+#define ZMPI_ENCODER_NAMES                                                                         \
+    "fle, huffman, huffman:approximate, interp, interp:huffman or interp:flare"
 /* The encoder of that name, as in a stream's header, and a job's variant; 0 if there is none. */
 int zmpi_encoder_parse(const char *name, enum zmpi_variant *variant);
 const char *zmpi_encoder_name(int encoder);

@@ -423,6 +423,18 @@ static inline void golden_interp_flare(struct golden *g)
     golden_way(g, ZMPI_INTERP, ZMPI_VARIANT_FLARE, 60, &a, "abs=0.001", src);
 }
 
+/* Huffman codes: several books, runs, escapes, exceptions. */
+static inline void golden_interp_books(struct golden *g)
+{
+    static float src[26 * 50 * 40];
+    struct zmpi_array a = {ZMPI_F32, {26, 50, 40}};
+    golden_hilly(&a, -10, src);
+    for (size_t i = 0; i < 26 * 50 * 40; i++)
+        src[i] = i / 2000 < 9 ? 0.25F : i % 1013 == 5 ? 900 : src[i];
+    src[17] = -0.0F;
+    golden_way(g, ZMPI_INTERP, ZMPI_VARIANT_BOOKS, 61, &a, "abs=0.001", src);
+}
+
 /* ---- the table ---- */
 
 /* f32 and f64 that are big-endian when they are decoded, with exceptions, in rows that chunks cut.
@@ -548,6 +560,7 @@ static const struct golden_case golden_cases[] = {
     {"interp_rest_lorenzo", golden_interp_rest_lorenzo, 1200000, UINT64_C(0x5F6BD6CDC5893BEB)},
     {"interp_planes", golden_interp_planes, 60480, UINT64_C(0xF1D998F63C2239FE)},
     {"huffman_once_grid", golden_huffman_once_grid, 44556, UINT64_C(0xA4FCB82F6FB258B4)},
+    {"interp_books", golden_interp_books, 208000, UINT64_C(0x1A2B57F2F08BC168)},
 };
 
 #define GOLDEN_COUNT (sizeof golden_cases / sizeof golden_cases[0])

@@ -7,6 +7,7 @@
  *
  * zmpi-test: auto RANKS 1,2,3,4 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_ELEMENT_TYPE=auto ARGS lossy lossy
  * zmpi-test: rel RANKS 3 ENV ZMPI_ERROR_BOUND=rel=5e-5 ZMPI_ELEMENT_TYPE=auto ZMPI_CODEC=interp ARGS lossy lossy
+ * zmpi-test: books RANKS 3 ENV ZMPI_ERROR_BOUND=rel=5e-5 ZMPI_ELEMENT_TYPE=auto ZMPI_CODEC=interp:huffman ARGS lossy lossy
  * zmpi-test: flare RANKS 3 ENV ZMPI_ERROR_BOUND=rel=5e-5 ZMPI_ELEMENT_TYPE=auto ZMPI_CODEC=interp:flare ARGS lossy lossy
  * zmpi-test: f64 RANKS 2 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_ELEMENT_TYPE=f64 ARGS lossy exact
  * zmpi-test: big RANKS 2,3 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_ELEMENT_TYPE=f64-big ARGS exact lossy

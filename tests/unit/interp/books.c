@@ -51,8 +51,8 @@ Test(books, keeps_the_promise)
                     struct zmpi_array a = kit_array(type, shapes[i][0], shapes[i][1], shapes[i][2]);
                     struct kit_random r = {11 + kit_elements(&a)};
                     char what[100];
-                    snprintf(what, sizeof what, "type %d, shape %zu, bound %zu, kind %d", type, i, j,
-                             kind);
+                    snprintf(what, sizeof what, "type %d, shape %zu, bound %zu, kind %d", type, i,
+                             j, kind);
                     void *src = kit_make(&r, &a, kind);
                     taken += check_data(&a, bounds[j], src, what);
                     free(src);
@@ -137,32 +137,34 @@ Test(books, damage)
     free(b);
 }
 
-/* Where a book ends, the next code of its contexts is none of another book's. */
-Test(books, ends)
+/* A stream whose books have codes for other contexts is refused; so is one with another number of
+ * codes. */
+Test(books, numbers)
 {
     const size_t tile[3] = {1, 4, 16};
     const struct zmpi_interp_set set = {.family = ZMPI_INTERP_LORENZO, .axes = 1};
+    const struct zmpi_interp_rule rule = {
+        .type = ZMPI_F32, .unit = 0.5, .sets = 1, .set = {set}, .books = true};
     struct zmpi_interp_work *w = zmpi_interp_work_new(tile, &set, 1, true);
-    unsigned char chunk[4096], symbol[32];
-    int32_t code[32];
+    unsigned char chunk[4096] = {1, 0, 0, 0, 0};
+    float out[64];
+    const struct zmpi_rows rows = {.at = (unsigned char *)out, .row = 64, .plane = 256};
     w->books = zmpi_interp_books_new(64);
-    zmpi_interp_layout(w, &(struct zmpi_interp_set){.family = ZMPI_INTERP_LORENZO}, tile);
     zmpi_interp_code_begin(w);
     for (unsigned i = 0; i < 64; i++) /* small ones in context 0, large ones in 7 */
         w->codes.pair[i] = (uint16_t)(i % 2 ? 7 << 7 | (20 + i % 16) : i % 3);
     w->codes.count = 64;
     zmpi_interp_code_end(w);
-    const size_t size = zmpi_interp_books_pack(w, chunk, sizeof chunk);
+    const size_t size = zmpi_interp_books_pack(w, chunk + 5, sizeof chunk - 5);
     cr_assert_gt(size, 30);
-    cr_assert_not(zmpi_interp_books_unpack(w, 63, chunk, size));
-    cr_assert_not(zmpi_interp_books_unpack(w, 65, chunk, size));
-    cr_assert(zmpi_interp_books_unpack(w, 64, chunk, size));
-    memset(w->contexts, 0, 33);
-    cr_assert_not(zmpi_interp_books_take(w, code, symbol, 32));
-    cr_assert(zmpi_interp_books_taken(w));
-    for (int i = 0; i < 32; i++)
-        cr_assert_eq(code[i], i % 3 == 1 ? -1 : i % 3 / 2, "code %d is %d", i, code[i]);
-    zmpi_interp_books_take(w, code, symbol, 1);
-    cr_assert_not(zmpi_interp_books_taken(w));
+    cr_assert_not(zmpi_interp_books_unpack(w, 63, chunk + 5, size));
+    cr_assert_not(zmpi_interp_books_unpack(w, 65, chunk + 5, size));
+    cr_assert(zmpi_interp_books_unpack(w, 64, chunk + 5, size));
+    for (int i = 0; i < 32; i++) {
+        const int code = w->given.next[w->given.of[0]][i];
+        cr_assert_eq(code, i % 3 == 1 ? -1 : i % 3 / 2, "code %d is %d", i, code);
+    }
+    cr_assert_eq(w->given.end[w->given.of[0]] - w->given.next[w->given.of[0]], 32);
+    cr_assert_eq(zmpi_interp_decode(w, &rule, tile, chunk, size + 5, &rows), ZMPI_ERR_CORRUPT);
     zmpi_interp_work_free(w);
 }

@@ -1,5 +1,5 @@
-/* interp_sections.c - see interp_sections.h. */
-#include "interp/interp_sections.h"
+/* huffman_sections.c - see huffman_sections.h. */
+#include "huffman/huffman_sections.h"
 
 #include <string.h>
 

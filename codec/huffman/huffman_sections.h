@@ -1,9 +1,10 @@
 /*
- * interp_sections.h - codes to bits and back by the books of encoder 2: in sections as large as its
- * chunks, each in its four streams (format.md 1.6), so that one coder, in hardware too, serves all.
+ * huffman_sections.h - codes to bits and back by the books of encoder 2: in sections as large as
+ * its chunks, each in its four streams (format.md 1.6), so that one coder, in hardware too, serves
+ * all.
  */
-#ifndef ZMPI_INTERP_SECTIONS_H
-#define ZMPI_INTERP_SECTIONS_H
+#ifndef ZMPI_HUFFMAN_SECTIONS_H
+#define ZMPI_HUFFMAN_SECTIONS_H
 
 #include "huffman/huffman_loops.h"
 

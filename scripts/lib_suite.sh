@@ -62,13 +62,14 @@ inside() {
         bash "$folder" "$PWD/../shared/data" "$@"
 }
 
-# suite_ready: the folder is there, nobody else's, and up to date.
+# suite_ready [anew]: the folder is there, nobody else's, and up to date; made anew if asked.
 suite_ready() {
     ((EUID == 0)) || cannot "not root"
     unshare --mount --pid --fork true 2>/dev/null || cannot "no mounts of one's own (unshare)"
     mkdir -p "$(dirname "$folder")"
     exec 9>"$folder.lock"
     flock 9
+    [[ ${1-} != anew ]] || rm -rf "$folder"
     [[ -d $folder ]] || make_suite
     apt-config dump | grep -E '^Acquire::(https?|ftp|Check-|Retries|ForceIP)' >"$folder/etc/apt/apt.conf.d/99host" || true
     cp /etc/resolv.conf /etc/hosts "$folder/etc/"

@@ -1,6 +1,8 @@
 #!/bin/bash
 # test_on.sh SUITE [CTEST ARGUMENT...]: run scripts/test.sh on another Debian, or Ubuntu 22.04: trixie, sid, jammy.
 # test_on.sh SUITE toolchains [JOB...]: scripts/test_toolchains.sh there.
+# test_on.sh SUITE readme: the two commands of README's "Try it", in a SUITE made anew, where nothing is installed: demo.sh,
+# and all of test.sh, whatever the variables below say. It stays in SUITE.readme until the next time.
 #
 # debootstrap makes the distribution in ${XDG_CACHE_HOME:-~/.cache}/zmpi/SUITE, where it stays for the next time (delete
 # the folder to make it anew). There an ordinary user, who may use sudo, builds a copy of this tree and runs the tests.
@@ -23,13 +25,32 @@ shift
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/zmpi/$suite
 log=build-all/$suite.log
 
-suite_ready
+# Objects come from the other folder's ccache, if there is one; packages do not.
+if [[ ${1-} == readme ]]; then
+    cached=$folder/home/user/.cache
+    folder=$folder.readme log=build-all/$suite.readme.log
+    suite_ready anew
+else
+    suite_ready
+fi
 
 mkdir -p build-all
 suite_copy
 # Sessions of an earlier run's mpirun that was killed: process numbers begin anew, and PRRTE takes no folder that is there.
 rm -rf "$folder"/tmp/{prte,prterun,ompi,pmix}.*
 
+if [[ ${1-} == readme ]]; then
+    if [[ -d $cached ]]; then
+        cp -a "$cached" "$folder/home/user/"
+        inside chown -R user: /home/user/.cache
+    fi
+    status=0
+    as_user scripts/demo.sh || status=$?
+    as_user scripts/test.sh || status=$?
+    cp "$folder/home/user/zmpi/build-all/ctest.log" "$log" 2>/dev/null || rm -f "$log"
+    ((status == 0)) || die "$suite: failed"
+    exit
+fi
 as_user scripts/test.sh --packages >"$folder.log" 2>&1 ||
     cannot "packages cannot be installed: $(tail -n 1 "$folder.log") (all that was said is in $folder.log)"
 if [[ ${1-} == toolchains ]]; then

@@ -1,7 +1,7 @@
 #!/bin/bash
 # test_toolchains.sh [JOB...]: the codec by other compilers, C libraries and headers than the usual: musl, compilers (gcc from 12 on,
-# clang from 15 on, each version that this Debian has packages of), xxhash (0.8.0, the oldest, and 0.8.2, whose private
-# functions changed). Warnings are errors; golden files and kernels are tested. All jobs, or those named; gcc-13 is that one.
+# clang from 14 on, each version that this Debian has packages of), xxhash (0.8.0 to 0.8.3). Warnings are errors; golden
+# files and kernels are tested. All jobs, or those named; gcc-13 is that one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -55,29 +55,31 @@ by() {
 
 job_compilers() {
     local compiler
-    for compiler in gcc-{12..16} clang-{15..21}; do
+    for compiler in gcc-{12..16} clang-{14..23}; do
         by "$compiler"
     done
 }
 
-# 0.8.0: Debian 11's. 0.8.2: no Debian has it, but a package for Node brings the source along.
+# with_xxhash MIRROR VERSION: the header of this package.
+with_xxhash() {
+    local package=libxxhash-dev_$2_amd64.deb name=xxhash-${2%-*}
+    if /usr/lib/apt/apt-helper download-file "$1/pool/main/x/xxhash/$package" "$folder/$package" >/dev/null 2>&1; then
+        dpkg-deb -x "$folder/$package" "$folder/$name"
+        try "$name" -DXXHASH_INCLUDE_DIR="$folder/$name/usr/include"
+    else
+        echo "== $name: not tested, $package cannot be had"
+    fi
+}
+
+# From the oldest to the newest: what is private in it changed, compiled loops too.
 job_xxhash() {
-    local mirror package=libxxhash-dev_0.8.0-2_amd64.deb
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' | grep -m 1 '/debian/*$') ||
-        mirror=http://deb.debian.org/debian
-    if /usr/lib/apt/apt-helper download-file "${mirror%/}/pool/main/x/xxhash/$package" "$folder/$package" >/dev/null 2>&1; then
-        dpkg-deb -x "$folder/$package" "$folder/xxhash"
-        try xxhash-0.8.0 -DXXHASH_INCLUDE_DIR="$folder/xxhash/usr/include"
-    else
-        echo "== xxHash 0.8.0: not tested, $package cannot be had"
-    fi
-    package=xxhash-addon@2.0.3
-    if command -v npm >/dev/null && (cd "$folder" && npm pack "$package") >"$folder/log" 2>&1; then
-        tar -xzf "$folder"/xxhash-addon-*.tgz -C "$folder" package/xxHash/xxhash.h
-        try xxhash-0.8.2 -DXXHASH_INCLUDE_DIR="$folder/package/xxHash"
-    else
-        echo "== xxHash 0.8.2: not tested, there is no npm, or it has no $package"
-    fi
+    local debian
+    debian=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' | grep -m 1 '/debian/*$') ||
+        debian=http://deb.debian.org/debian
+    with_xxhash "${debian%/}" 0.8.0-2                          # Debian 11
+    with_xxhash "${debian%/}" 0.8.1-1                          # Debian 12
+    with_xxhash http://archive.ubuntu.com/ubuntu 0.8.2-2build1 # Ubuntu 24.04
+    with_xxhash "${debian%/}" 0.8.3-2                          # Debian 13
 }
 
 for job in "${@:-${jobs[@]}}"; do

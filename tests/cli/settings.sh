@@ -258,6 +258,24 @@ write state.bin ZMPI_ERROR_BOUND=rel=1e-3
 said | grep -q 'state.bin: data of a call look like 5 variables that take turns, but not in whole points' || fail "points that are cut"
 write state.bin ZMPI_ERROR_BOUND=abs=1e-3
 ! said || fail "points that are cut, whose bound is absolute"
+
+echo "== data that are no such floats"
+# dressed LOOKS EXPRESSION: an array that is written as MPI_FLOAT is exact, and it is said what it looks like.
+dressed() {
+    python3 -c "import array, math; $2.tofile(open('in.raw', 'wb'))"
+    write dressed.bin ZMPI_ERROR_BOUND=rel=1e-3
+    said | grep -q "dressed.bin: written as MPI_FLOAT, a call's data look like $1: .*ZMPI_ELEMENT_TYPE" || fail "$1 as MPI_FLOAT"
+    field_io 1 -- read -t f32 -d 16x32x32 dressed.bin back.raw || fail "reading $1"
+    cmp in.raw back.raw || fail "$1 are not exact"
+}
+dressed '64-bit floats' 'array.array("d", (math.sin(i * 0.01) for i in range(8192)))'
+dressed text 'array.array("b", b"".join(b"%15.6e\n" % math.sin(i) for i in range(4096)))'
+dressed integers 'array.array("B", (int(128 + 90 * math.sin(i * 0.01)) for i in range(65536)))'
+# shellcheck disable=SC2086 # several words are meant
+timeout 60 "$MPIEXEC" $flags -n 2 env ZMPI_ERROR_BOUND=rel=1e-2 ZMPI_COLLECTIVE_MODE=always LD_PRELOAD="$ZMPI_TEST_LIB" \
+    "$ZMPI_TEST_BIN/tests/element_type" >out 2>&1 || fail "element_type"
+said | grep -q 'MPI_Gather on 2 ranks: sent as MPI_FLOAT, data of rank [01] look like .*ZMPI_COLLECTIVES=none' || fail "nothing said of messages"
+rm -f element_type*.z
 make_input
 
 echo "== a shape"

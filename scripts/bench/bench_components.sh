@@ -36,7 +36,7 @@ data=$(realpath "${1:?usage: bench_components.sh [-d FOLDER] [-r RANKS] [-m MBYT
 cd "$(dirname "$0")/../.."
 build=${BENCH_BUILD:-build}
 [[ -f $build/CMakeCache.txt ]] || cmake --preset release -B "$build" --log-level=WARNING -DMPI_C_COMPILER=mpicc.openmpi
-cmake --build "$build" --target zmpi interleaved --parallel "$(nproc)" >/dev/null
+cmake --build "$build" --target libzmpi.so interleaved --parallel "$(nproc)" >/dev/null
 mpiexec=$(cache_value "$build" MPIEXEC_EXECUTABLE)
 library=$(realpath "$build/lib/libzmpi.so")
 program=$(realpath "$build/bin/interleaved")

@@ -36,7 +36,7 @@ done
 cd "$(dirname "$0")/../.."
 build=${BENCH_BUILD:-build}
 [[ -f $build/CMakeCache.txt ]] || cmake --preset release -B "$build" --log-level=WARNING -DMPI_C_COMPILER=mpicc.openmpi
-cmake --build "$build" --target zmpi zmpi_tool small_io --parallel "$(nproc)" >/dev/null
+cmake --build "$build" --target libzmpi.so zmpi_tool small_io --parallel "$(nproc)" >/dev/null
 mpiexec=$(cache_value "$build" MPIEXEC_EXECUTABLE)
 library=$(realpath "$build/lib/libzmpi.so")
 zmpi=$(realpath "$build/bin/zmpi")

@@ -172,6 +172,15 @@ static void one_after_another(int rank)
     check_bound(file, "lossless");
     CHECK(error_of_write(file, rank) == 0);
 
+    check_say("hints spelt like the variable");
+    info = hint("ZMPI_ERROR_BOUND", "abs=0.25");
+    OK(MPI_File_set_info(file, info));
+    check_bound(file, "abs=0.25");
+    MPI_Info_set(info, "zmpi_error_bound", "lossless");
+    OK(MPI_File_set_info(file, info));
+    MPI_Info_free(&info);
+    check_bound(file, "lossless");
+
     check_say("hints that are not ours");
     info = hint("cb_nodes", "1");
     OK(MPI_File_set_info(file, info));

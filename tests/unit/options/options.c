@@ -85,6 +85,7 @@ Test(options, fields)
               o.staging == (size_t)16 << 20);
     cr_assert(o.report_text && o.log == ZMPI_LOG_WARN && o.shape[2] == 0);
     cr_assert_str_eq(o.device, "auto");
+    cr_assert_str_eq(o.collectives, "gather"); // what others send is computed with
     cr_assert_eq(zmpi_option_set(&o, "error_bound", "rel=1e-3", "h", message), ZMPI_OK);
     cr_assert(o.bound_set && o.bound.mode == ZMPI_REL && o.bound.value == 1e-3);
     cr_assert_eq(zmpi_option_set(&o, "staging", "2M", "h", message), ZMPI_OK);

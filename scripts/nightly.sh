@@ -52,6 +52,13 @@ job_jammy() {
     ((status == 0 || status == 77))
 }
 
+# README's commands on a Debian 13 that has nothing else.
+job_readme() {
+    local status=0
+    scripts/test_on.sh trixie readme || status=$?
+    ((status == 0 || status == 77))
+}
+
 # Debian packages: installed, used, removed.
 job_packages() {
     local status=0

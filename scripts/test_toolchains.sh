@@ -39,7 +39,37 @@ job_musl() {
     need_packages musl-tools
     mkdir -p "$folder/headers"
     cp /usr/include/xxhash.h "$folder/headers/" # alone: beside them are the other C library's
-    try musl -DCMAKE_C_COMPILER=musl-gcc -DXXHASH_INCLUDE_DIR="$folder/headers" -DCMAKE_C_FLAGS="-isystem $folder/headers"
+    local musl=(-DCMAKE_C_COMPILER=musl-gcc -DXXHASH_INCLUDE_DIR="$folder/headers" -DCMAKE_C_FLAGS="-isystem $folder/headers")
+    try musl "${musl[@]}"
+    musl_preload "${musl[@]}"
+}
+
+# musl_preload CMAKE_OPTION...: there is no MPI library for musl in Debian: libzmpi.so is compiled by MPICH's header, and a program
+# without MPI runs with it in front.
+musl_preload() {
+    need_packages libmpich-dev mpich
+    local build=build-toolchains/musl-mpi include library=lib/libzmpi.so
+    include=$(mpicc.mpich -show | sed 's/.* -I\([^ ]*\).*/\1/')
+    echo "== musl: $library"
+    cmake --preset release -B "$build" --log-level=WARNING -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$(uname -m)" \
+        -DBUILD_TESTING=OFF -DZMPI_WERROR=ON -DZMPI_MPI= -DZMPI_CUDA=OFF -DCMAKE_EXE_LINKER_FLAGS=-Wl,--allow-shlib-undefined \
+        -DMPI_C_LIB_NAMES=mpich -DMPI_mpich_LIBRARY="/usr/lib/$(uname -m)-linux-gnu/libmpich.so" -DMPI_C_HEADER_DIR="$include" \
+        -DMPI_C_COMPILER_INCLUDE_DIRS="$include" -DMPIEXEC_EXECUTABLE="$(command -v mpirun.mpich)" "${launcher[@]}" "$@"
+    cmake --build "$build" --parallel "$(nproc)" --target libzmpi.so
+    cat >"$folder/program.c" <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int (*init)(int *, char ***) = (int (*)(int *, char ***))dlsym(RTLD_DEFAULT, "MPI_Init");
+    printf("%s\n", init ? "there is MPI_Init" : "there is none");
+    fflush(stdout);
+    return argc > 1 ? init(&argc, &argv) : 0;
+}
+C
+    musl-gcc "$folder/program.c" -o "$folder/program"
+    LD_PRELOAD=$PWD/$build/$library "$folder/program" | grep -q '^there is MPI_Init$' || die "musl: $library was not loaded"
+    LD_PRELOAD=$PWD/$build/$library "$folder/program" init 2>&1 | grep -q 'no MPI library is loaded' || die "musl: nothing was said"
 }
 
 # by NAME: the stand-in for Criterion declares a suite weak that is there, of which clang warns.

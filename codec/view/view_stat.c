@@ -175,8 +175,9 @@ FXSTAT(zmpi_view_fxstat64, "__fxstat64")
 FXSTATAT(zmpi_view_fxstatat, "__fxstatat")
 FXSTATAT(zmpi_view_fxstatat64, "__fxstatat64")
 
-/* ---- statx ---- */
+/* ---- statx, which musl has since 1.2.5 ---- */
 
+#ifdef STATX_SIZE
 typedef int statx_call(int at, const char *path, int flags, unsigned mask, struct statx *x);
 
 static struct statx_timestamp time_of(const struct timespec *t)
@@ -227,3 +228,4 @@ int zmpi_view_statx(int at, const char *path, int flags, unsigned mask, struct s
     }
     return 0;
 }
+#endif

@@ -29,6 +29,16 @@ static _Atomic(struct site *) sites[BUCKETS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct zhdf5 *libraries;
 
+#ifndef __GLIBC__
+/* Without it no object's own library is known: musl has no versions of symbols to tell it by. */
+static int dladdr1(const void *address, Dl_info *info, void **extra, int flags)
+{
+    (void)address, (void)info, (void)extra, (void)flags;
+    return 0;
+}
+enum { RTLD_DL_LINKMAP };
+#endif
+
 static const void *base_of(const void *address)
 {
     Dl_info info;

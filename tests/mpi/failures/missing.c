@@ -1,6 +1,7 @@
 /*
  * missing.c - a file that is not there, opened without MPI_MODE_CREATE: the error of the MPI
- * library, by the handler that the program has set for files that are not open.
+ * library, by the handler that the program has set for files that are not open; with MPICH an error
+ * of ours, too.
  *
  * zmpi-test: RANKS 1,3 ENV ZMPI_ERROR_BOUND=lossless
  */
@@ -35,6 +36,18 @@ int main(int argc, char **argv)
         CHECK_EQUAL(called, 1);
         CHECK_EQUAL(check_disk_size("missing.out"), -1);
     }
+    check_say("an error of ours");
+    MPI_Info info;
+    called = 0;
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "zmpi_error_bound", "abs=-1"));
+    CHECK_CLASS(
+        MPI_File_open(MPI_COMM_WORLD, "missing.out", MPI_MODE_RDWR | MPI_MODE_CREATE, info, &file),
+        MPI_ERR_INFO_VALUE);
+#ifndef OPEN_MPI // whose MPI_File_call_errhandler does not take MPI_FILE_NULL
+    CHECK_EQUAL(called, 1);
+#endif
+    OK(MPI_Info_free(&info));
     OK(MPI_Errhandler_free(&own));
     OK(MPI_Finalize());
 }

@@ -9,7 +9,7 @@
 #include "zmpi_codec.h"
 #include <stdbool.h>
 
-#define ZMPI_DEVICE_ABI 10u
+#define ZMPI_DEVICE_ABI 11u
 
 /* Where a buffer lives. What both may touch (managed memory) is the device's. */
 enum zmpi_memory { ZMPI_MEMORY_HOST = 1, ZMPI_MEMORY_GPU = 2 };
@@ -65,6 +65,7 @@ struct zmpi_job {
     /* Floats that are big-endian when they are decoded; src has them in this machine's order. For
      * the CPU alone. */
     bool big_endian;
+    bool rewritten; /* zmpi_codec_options. For the CPU alone */
 };
 
 /*

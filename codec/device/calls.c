@@ -76,6 +76,7 @@ static enum zmpi_status compress(const struct zmpi_codec_options *o, const struc
     job.threads = o->threads;
     zmpi_job_threshold(&job, o->threshold);
     zmpi_job_fills(&job, &fills);
+    job.rewritten = o->rewritten;
     return zmpi_offload_compress(&by, &job, NULL, dst, dst_capacity, src, size);
 }
 

@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "bound/errors.h"
 #include "bound/ratio.h"
+#include "bound/rewritten.h"
 #include "bound/whole.h"
 #include "huffman/huffman.h"
 #include "kernels/kernels.h"
@@ -149,6 +150,9 @@ static size_t encode_fle(const struct encoder *e, size_t k, size_t next, size_t 
     *rows = tile_rows(p, k, src, extent);
     const bool whole = e->whole && zmpi_whole_tile(e->whole, p->type, extent, rows);
     const struct zmpi_chunk_rule *rule = whole ? e->whole : e->rule;
+    struct zmpi_chunk_rule kept;
+    if (e->job->rewritten && !whole && zmpi_rewritten_rule(rule, p->type, extent, rows, &kept))
+        rule = &kept;
     if (p->bytes % p->width && k == p->chunks - 1 && !ZMPI_BIG_ENDIAN) /* else cpu.c has done it */
         *rows = padded_rows(p, rows, src, extent[2], work);
     else if (next < p->chunks)

@@ -27,7 +27,7 @@ void zmpi_job_look(struct zmpi_job *job, const void *src)
 
 bool zmpi_job_is_for_cpu(const struct zmpi_job *job)
 {
-    return job->unit > 0 || job->fills.count > 0 || job->big_endian;
+    return job->unit > 0 || job->fills.count > 0 || job->big_endian || job->rewritten;
 }
 
 enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struct zmpi_job *job,

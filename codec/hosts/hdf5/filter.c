@@ -1,4 +1,5 @@
 /* filter.c - one chunk to a stream and back. A stream tells by itself what is in it. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,6 +25,7 @@ int h5zmpi_bound(const unsigned values[H5ZMPI_GIVEN], struct zmpi_bound *bound)
 
 static _Thread_local const struct zmpi_range *whole;
 static _Thread_local enum zmpi_status failed;
+static atomic_bool decoded; /* some chunk: a program may have changed a part of it */
 
 void h5zmpi_set_range(const struct zmpi_range *range)
 {
@@ -59,8 +61,10 @@ static size_t encode(size_t count, const unsigned values[], const void *src, siz
     for (size_t i = 0; i < count && i < H5ZMPI_GIVEN; i++)
         given[i] = values[i];
     const struct zmpi_array array = array_of(count, values, bytes);
-    const struct zmpi_codec_options how = {
-        .size = sizeof how, .encoder = (int)given[H5ZMPI_ENCODER], .threads = 1};
+    const struct zmpi_codec_options how = {.size = sizeof how,
+                                           .encoder = (int)given[H5ZMPI_ENCODER],
+                                           .threads = 1,
+                                           .rewritten = atomic_load(&decoded)};
     size_t size;
     *capacity = zmpi_compress_capacity(&array);
     const int known = h5zmpi_bound(given, &bound);
@@ -77,6 +81,7 @@ static size_t decode(const void *src, size_t bytes, size_t *capacity, void **to)
     if (zmpi_stream_info(src, bytes, &info) || info.decoded_bytes == 0 ||
         info.decoded_bytes > CHUNK_MOST)
         return 0;
+    atomic_store(&decoded, 1);
     *capacity = info.decoded_bytes;
     *to = malloc(*capacity);
     return *to && zmpi_decompress(*to, *capacity, src, bytes) == ZMPI_OK ? *capacity : 0;

@@ -1,9 +1,11 @@
 /*
- * hdf5_random.c - run PATH FIRST COUNT BOUND [filter] | kill PATH SEED BOUND | after PATH SEED
- * BOUND: random programs of HDF5 (hdf5_random.h), each on a file PATH.SEED.h5 that it reads again
- * in the end. `filter`: nothing that HDF5 refuses for datasets with filters. `kill` ends with all
+ * hdf5_random.c - run|kill|after PATH FIRST COUNT BOUND [WAY]: random programs of HDF5
+ * (hdf5_random.h), each on a file PATH.SEED.h5 that it reads again in the end. `kill` ends with all
  * processes killed, some writes behind a flush; `after` says whether the file holds what was
  * flushed, or what came later.
+ *
+ * WAY `filter`: nothing that HDF5 refuses for datasets with filters; `gzip`: the same, by that
+ * filter; with `,serial`: without MPI-IO, by one rank.
  */
 #include <math.h>
 #include <signal.h>
@@ -13,7 +15,7 @@
 int rank, ranks;
 double bound;
 bool relative;
-bool filter;
+bool filter, gzip, serial;
 
 static bool replay, is_wrong;
 static unsigned program; /* the seed */
@@ -40,6 +42,8 @@ __attribute__((format(printf, 1, 2))) static void wrong(const char *format, ...)
 static hid_t access_list(void)
 {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (serial)
+        return access;
     H5(H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL));
     if (pick(2)) {
         H5(H5Pset_all_coll_metadata_ops(access, true));
@@ -94,74 +98,18 @@ static void see(struct set *s)
 
 /* ---- datasets ---- */
 
-static void allocate(struct set *s)
-{
-    const size_t all = elements(s);
-    free(s->value);
-    free(s->flushed);
-    s->value = check_alloc(all * sizeof *s->value);
-    s->flushed = check_alloc(all * sizeof *s->flushed);
-    for (size_t i = 0; i < all; i++)
-        s->value[i] = s->flushed[i] = s->fill;
-}
-
-static void draw_set(int k, int number)
-{
-    static const double fills[] = {0, 17, -999.25, 1e30, 0, 99};
-    struct set *const s = &sets[k];
-    const size_t most = pick(3) ? MOST_ELEMENTS : 300;
-    snprintf(s->name, sizeof s->name, "set_%d", number);
-    s->is_there = true;
-    s->range = 0;
-    s->layout = (enum layout)(filter ? pick(3) : pick(LAYOUTS));
-    s->type = (enum type)(pick(3) ? pick(2) : pick(I16)); /* mostly floats */
-    s->rank = 1 + (int)pick(MOST_RANK);
-    s->fill = fills[is_float(s->type) ? pick(6) : pick(2)];
-    if (s->type == F32 || s->type == F32_BE)
-        s->fill = (double)(float)s->fill;
-    size_t left = s->layout == COMPACT ? 60 : most;
-    for (int i = 0; i < s->rank; i++) {
-        const double part = pow((double)left, 1.0 / (s->rank - i));
-        s->size[i] = 1 + pick((size_t)(2 * part));
-        s->size[i] = s->size[i] > left ? left : s->size[i];
-        left /= (size_t)s->size[i];
-        s->chunk[i] = pick(4) == 0 ? s->size[i] : 1 + pick((size_t)s->size[i]);
-    }
-    /* Not thousands of chunks. */
-    for (int i = 0; i < s->rank; i++)
-        while (s->chunk[i] * 6 < s->size[i])
-            s->chunk[i] *= 2;
-    allocate(s);
-}
-
-static hid_t creation_list(const struct set *s)
-{
-    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
-    if (s->layout == CHUNKED || s->layout == GROWING)
-        H5(H5Pset_chunk(list, s->rank, s->chunk));
-    if (s->layout == COMPACT)
-        H5(H5Pset_layout(list, H5D_COMPACT));
-    if (s->fill != 0 || pick(2)) // NOLINT: as it is
-        H5(H5Pset_fill_value(list, H5T_NATIVE_DOUBLE, &s->fill));
-    if (pick(2) || s->fill == 0) // NOLINT
-        H5(H5Pset_fill_time(list, H5D_FILL_TIME_ALLOC));
-    return list;
-}
-
 static void create(int number)
 {
-    static const hsize_t unlimited[MOST_RANK] = {H5S_UNLIMITED, H5S_UNLIMITED, H5S_UNLIMITED,
-                                                 H5S_UNLIMITED};
     int k = 0;
     while (k < SETS && sets[k].is_there)
         k++;
     if (k == SETS)
         return;
-    draw_set(k, number);
+    draw_set(&sets[k], number);
     note[k] = 0;
     const struct set *const s = &sets[k];
     const hid_t list = creation_list(s),
-                space = H5Screate_simple(s->rank, s->size, s->layout == GROWING ? unlimited : NULL);
+                space = H5Screate_simple(s->rank, s->size, s->layout == GROWING ? s->most : NULL);
     if (!replay)
         H5(open_set[k] = H5Dcreate2(file, s->name, type_in_file(s->type), space, H5P_DEFAULT, list,
                                     H5P_DEFAULT));
@@ -193,6 +141,8 @@ static void resize(int k)
     for (int i = 0; i < s->rank; i++)
         if (pick(2))
             s->size[i] = 1 + pick((size_t)(2 * s->size[i]));
+    for (int i = 0; i < s->rank; i++)
+        s->size[i] = s->size[i] > s->most[i] ? s->most[i] : s->size[i];
     while (elements(s) > MOST_ELEMENTS)
         for (int i = 0; i < s->rank; i++)
             s->size[i] = (s->size[i] + 1) / 2;
@@ -210,6 +160,7 @@ static void resize(int k)
         if (inside)
             s->value[i] = old.value[at];
     }
+    s->codings++; /* what is cut off becomes fill values */
     free(old.value);
     if (!replay)
         H5(H5Dset_extent(open_set[k], s->size));
@@ -220,7 +171,7 @@ static void resize(int k)
 static enum type draw_type(const struct set *s)
 {
     static const enum type floats[] = {F32, F64, F32_BE, F64_BE}, whole[] = {I32, U8, F64, F32};
-    if (filter || pick(3))
+    if ((filter && !serial) || pick(3))
         return s->type;
     return is_float(s->type) ? floats[pick(4)] : whole[pick(4)];
 }
@@ -228,6 +179,8 @@ static enum type draw_type(const struct set *s)
 static hid_t draw_list(bool together)
 {
     const hid_t how = H5Pcreate(H5P_DATASET_XFER);
+    if (serial)
+        return how;
     H5(H5Pset_dxpl_mpio(how, together ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT));
     if (together && !filter && pick(4) == 0)
         H5(H5Pset_dxpl_mpio_collective_opt(how, H5FD_MPIO_INDIVIDUAL_IO));
@@ -267,6 +220,16 @@ static void write_part(int k, const struct part *p, size_t salt, enum look look,
     free(data);
 }
 
+static void note_range(struct set *s, double least, double most)
+{
+    s->codings++;
+    if (most < least)
+        return;
+    s->least = fmin(s->least, least);
+    s->greatest = fmax(s->greatest, most);
+    s->range = fmax(s->range, serial ? s->greatest - s->least : most - least);
+}
+
 /* All ranks, each a part of its own, or one alone; compact ones all together the same. */
 static void write_set(int k)
 {
@@ -283,9 +246,6 @@ static void write_set(int k)
     double least = HUGE_VAL, most = -HUGE_VAL;
     if (s->alone)
         see(s);
-    if (getenv("VERB") && rank == 0)
-        fprintf(stderr, "write %s same %d alone %d (%d) together %d look %d cut %d\n", s->name,
-                same, alone, writer, together, look, cut);
     const hid_t how = draw_list(together);
     for (int r = 0; r < (same ? 1 : ranks); r++) {
         hsize_t low[MOST_RANK], high[MOST_RANK];
@@ -304,7 +264,7 @@ static void write_set(int k)
         end_part(&p);
     }
     s->alone = !together || converts;
-    s->range = most > least ? fmax(s->range, most - least) : s->range;
+    note_range(s, least, most);
     H5(H5Pclose(how));
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -398,8 +358,6 @@ static void step(int number)
     const int k = (int)pick(SETS);
     const size_t what = pick(20);
     check_say("step %d", number);
-    if (getenv("VERB") && rank == 0)
-        fprintf(stderr, "step %d: %zu of %d\n", number, what, k);
     if (what < 3)
         create(number);
     else if (what == 3 && pick(3) == 0)
@@ -455,7 +413,7 @@ static void run_until_killed(const char *name, unsigned number)
     for (int i = 4, steps = 10 + (int)pick(20); i < steps; i++)
         step(i);
     flush();
-    for (size_t i = 0, writes = pick(4); i < writes; i++) {
+    for (size_t i = 0, writes = filter ? 0 : pick(4); i < writes; i++) {
         const int k = (int)pick(SETS);
         if (sets[k].is_there && sets[k].layout != COMPACT && !sets[k].alone)
             write_set(k);
@@ -490,12 +448,14 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    CHECK(argc >= 5);
+    CHECK(argc >= 6);
     const char *const what = argv[1], *const name = argv[2];
     const unsigned first = (unsigned)atoi(argv[3]);
-    const char *const within = argv[argc > 5 ? 5 : 4];
+    const char *const within = argv[5];
     relative = strncmp(within, "rel=", 4) == 0;
     bound = atof(within + 4 * relative);
+    gzip = argc > 6 && strncmp(argv[6], "gzip", 4) == 0;
+    serial = argc > 6 && strstr(argv[6], "serial");
     filter = argc > 6;
     replay = strcmp(what, "after") == 0;
     if (strcmp(what, "run") == 0)

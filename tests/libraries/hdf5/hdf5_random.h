@@ -27,11 +27,13 @@ struct set {
     bool alone; /* a rank has written by itself since the last flush */
     char name[24];
     int rank;
-    hsize_t size[MOST_RANK], chunk[MOST_RANK];
+    hsize_t size[MOST_RANK], most[MOST_RANK], chunk[MOST_RANK];
     enum type type;
     enum layout layout;
     double fill;
-    double range;    /* the largest of a call's values */
+    double range; /* the largest of a call's values; `serial`: of all values, and the fill value */
+    double least, greatest;
+    int codings;     /* so often a filter may have coded an element */
     double *value;   /* of each element */
     double *flushed; /* at the last flush */
 };
@@ -48,7 +50,9 @@ struct part {
 extern int rank, ranks;
 extern double bound;  /* of floats in the machine's byte order */
 extern bool relative; /* to the range of a call's values */
-extern bool filter;   /* datasets go through the filter */
+extern bool filter;   /* datasets go through a filter */
+extern bool gzip;     /* and that is it */
+extern bool serial;   /* files without MPI-IO */
 
 /* ---- hdf5_random_parts.c ---- */
 
@@ -61,6 +65,9 @@ size_t bytes_of(enum type type);
 void put(enum type type, void *data, size_t i, double v);
 double get(enum type type, const void *data, size_t i);
 size_t elements(const struct set *s);
+void allocate(struct set *s); /* its values */
+void draw_set(struct set *s, int number);
+hid_t creation_list(const struct set *s);
 
 /* Of element i, when a program writes values of this look. */
 double value_of(const struct set *s, enum type memory, size_t salt, enum look look, size_t i);

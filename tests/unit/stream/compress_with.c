@@ -124,6 +124,42 @@ Test(compress_with, fills)
     free(out);
 }
 
+/* Large values, such as fill values, give a chunk a finer step. When a program has replaced them,
+ * what else was decoded comes out as it is, and the new values within the bound. */
+Test(compress_with, rewritten)
+{
+    static float value[ARRAY], first[ARRAY], again[2][ARRAY];
+    const struct zmpi_array a = {ZMPI_F32, {NZ, NY, NX}};
+    const struct zmpi_bound bound = {ZMPI_ABS, 1e-3};
+    const size_t capacity = zmpi_compress_capacity(&a);
+    unsigned char *out = malloc(capacity);
+    for (int encoder = 1; encoder <= ZMPI_HUFFMAN; encoder++)
+        for (size_t large = 2; large <= 100; large *= 7) {
+            struct zmpi_codec_options o = {.size = sizeof o, .encoder = encoder};
+            size_t size, moved = 0;
+            for (size_t i = 0; i < ARRAY; i++)
+                value[i] =
+                    i % large ? 90 * sinf((float)i * 0.01f) : 1000 + 0.01f * (float)(i % 999);
+            cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out, capacity, value, &size),
+                         ZMPI_OK);
+            cr_assert_eq(zmpi_decompress(first, sizeof first, out, size), ZMPI_OK);
+            for (size_t i = 0; i < ARRAY; i += large) /* some whole numbers among them */
+                value[i] = first[i] = i % 3 ? 90 * sinf((float)i * 0.01f) : 17;
+            for (o.rewritten = 0; o.rewritten < 2; o.rewritten++) {
+                cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out, capacity, first, &size),
+                             ZMPI_OK);
+                cr_assert_eq(zmpi_decompress(again[o.rewritten], sizeof first, out, size), ZMPI_OK);
+            }
+            for (size_t i = 0; i < ARRAY; i++) {
+                moved += i % large && again[0][i] != first[i];
+                cr_assert(i % large == 0 || again[1][i] == first[i], "%zu, %zu", large, i);
+                cr_assert(fabs((double)again[1][i] - (double)value[i]) <= 1e-3);
+            }
+            cr_assert(moved > ARRAY / 4, "%zu: only %zu move anyway", large, moved);
+        }
+    free(out);
+}
+
 /* The CPU by its name, whichever is best, and one that is not there. */
 Test(compress_with, device)
 {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "hdf5/hdf5_filter.h"
 #include "hdf5/hdf5_parameters.h"
 #include "hdf5/hdf5_selection.h"
@@ -146,13 +145,8 @@ static hid_t list_of(const struct zhdf5 *h, const struct created *c)
 static hid_t created(const struct zhdf5 *h, const struct created *c, hid_t list, hid_t dataset)
 {
     zhdf5_dataset_created(h, dataset, c->type, c->space, list, c->name);
-    if (list == c->list)
-        return dataset;
-    h->H5Pclose(list);
-    const char *why = zhdf5_filter_error(); /* fill values go through it, too */
-    if (dataset < 0 && why)
-        zmpi_log(ZMPI_LOG_ERROR, "dataset %s: H5Dcreate failed in zmpi's filter: %s",
-                 c->name ? c->name : "without a name", why);
+    if (list != c->list)
+        h->H5Pclose(list);
     return dataset;
 }
 

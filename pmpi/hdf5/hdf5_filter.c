@@ -23,7 +23,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char folder[PATH_MAX]; /* "": not found */
 static const void *class_of_filter;
 static void (*set_range)(const struct zmpi_range *);
-static const char *(*get_error)(void);
 static atomic_bool used;
 
 /* lib/zmpi/hdf5, beside libzmpi_codec.so in lib: libzmpi.so itself may be a copy elsewhere. */
@@ -55,8 +54,7 @@ static void load(void)
     void *handle = folder[0] ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
     void *class = handle ? dlsym(handle, "H5PLget_plugin_info") : NULL;
     void *range = handle ? dlsym(handle, "h5zmpi_set_range") : NULL;
-    void *error = handle ? dlsym(handle, "h5zmpi_error") : NULL;
-    if (!class || !range || !error) {
+    if (!class || !range) {
         zmpi_log(ZMPI_LOG_ERROR,
                  "ZMPI_HDF5=filter: %s is not there or not of this version: datasets are written "
                  "without it",
@@ -65,7 +63,6 @@ static void load(void)
     }
     memcpy(&info, &class, sizeof class);
     memcpy(&set_range, &range, sizeof range);
-    memcpy(&get_error, &error, sizeof error);
     class_of_filter = info();
     atomic_store_explicit(&used, true, memory_order_release);
 }
@@ -89,11 +86,6 @@ void zhdf5_filter_agree(void)
 void zhdf5_filter_set_range(const struct zmpi_range *range)
 {
     set_range(range);
-}
-
-const char *zhdf5_filter_error(void)
-{
-    return get_error();
 }
 
 /* In front: HDF5 gives up at the first folder that is not there, and its own default often is not.

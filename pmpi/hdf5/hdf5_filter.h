@@ -18,9 +18,6 @@ bool zhdf5_filter_is_used(void);
 /* rel and psnr of what this thread compresses are of this range; NULL: of each chunk. */
 void zhdf5_filter_set_range(const struct zmpi_range *range);
 
-/* Why the filter failed in this thread's last call, asked once; NULL: it did not. */
-const char *zhdf5_filter_error(void);
-
 /* The mode of the bound of a creation list's first filter; false: that is another one. */
 bool zhdf5_filter_of(const struct zhdf5 *h, hid_t list, enum zmpi_mode *mode);
 

@@ -153,28 +153,10 @@ bool zhdf5_range_refuses(const struct zhdf5 *h, hid_t dataset, hid_t how)
     return true;
 }
 
-/* In the middle of a collective transfer HDF5 gives up on this rank, and the others wait for it for
- * ever. */
-static void tell_of_filter(const struct zhdf5 *h, hid_t dataset, const struct zhdf5_dataset *d,
-                           const char *why)
-{
-    const bool several = zhdf5_several_have(h, dataset);
-    zmpi_log(ZMPI_LOG_ERROR,
-             "dataset %s: H5Dwrite failed in zmpi's filter: %s: what it wrote is not in the file%s",
-             d->name, why, several ? "; the job ends, as HDF5 would let the other ranks wait" : "");
-    if (several)
-        PMPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 void zhdf5_range_end(const struct zhdf5 *h, hid_t dataset, herr_t rc)
 {
     struct zhdf5_dataset d;
     zhdf5_filter_set_range(NULL);
-    if (rc >= 0 || !find_ours(h, dataset, &d))
-        return;
-    const char *why = zhdf5_filter_error();
-    if (why)
-        tell_of_filter(h, dataset, &d, why);
-    else
+    if (rc < 0 && find_ours(h, dataset, &d))
         tell(&d);
 }

@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hosts/hdf5/h5.h"
 #include "hosts/hdf5/h5zmpi.h"
@@ -24,7 +25,6 @@ int h5zmpi_bound(const unsigned values[H5ZMPI_GIVEN], struct zmpi_bound *bound)
 }
 
 static _Thread_local const struct zmpi_range *whole;
-static _Thread_local enum zmpi_status failed;
 static atomic_bool decoded; /* some chunk: a program may have changed a part of it */
 
 void h5zmpi_set_range(const struct zmpi_range *range)
@@ -32,47 +32,90 @@ void h5zmpi_set_range(const struct zmpi_range *range)
     whole = range;
 }
 
-const char *h5zmpi_error(void)
+/* The chunk as set_local saw it, and true; bytes where a filter in front has made it another one.
+ */
+static int find_array(size_t count, const unsigned values[], size_t bytes, struct zmpi_array *array)
 {
-    const enum zmpi_status s = failed;
-    failed = ZMPI_OK;
-    return s == ZMPI_OK ? NULL : zmpi_strerror(s);
-}
-
-/* The chunk as set_local saw it; bytes where a filter in front has made it another one. */
-static struct zmpi_array array_of(size_t count, const unsigned values[], size_t bytes)
-{
-    struct zmpi_array a = {ZMPI_BYTES, {1, 1, bytes}};
     size_t is;
+    *array = (struct zmpi_array){ZMPI_BYTES, {1, 1, bytes}};
     if (count < H5ZMPI_COUNT)
-        return a;
-    struct zmpi_array given = {
+        return 0;
+    const struct zmpi_array given = {
         (enum zmpi_type)values[H5ZMPI_TYPE],
         {values[H5ZMPI_EXTENT], values[H5ZMPI_EXTENT + 1], values[H5ZMPI_EXTENT + 2]}};
-    return zmpi_array_bytes(&given, &is) == ZMPI_OK && is == bytes ? given : a;
+    if (zmpi_array_bytes(&given, &is) || is != bytes)
+        return 0;
+    *array = given;
+    return 1;
 }
 
-/* 0: failed. *to is the caller's then. */
+/* A chunk that there is no memory to compress is written as it is: where a filter fails on one
+ * rank, parallel HDF5 lets the others wait for ever. */
+static size_t keep(size_t bytes)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&told))
+        fprintf(stderr,
+                "zmpi: HDF5 filter: no memory to compress a chunk of %zu bytes: it is written "
+                "uncompressed, and so may be others\n",
+                bytes);
+    return bytes;
+}
+
+/* Such a chunk begins as no stream does. */
+static int is_kept(size_t count, const unsigned values[], const void *src, size_t bytes)
+{
+    struct zmpi_stream_info info;
+    struct zmpi_array array;
+    return find_array(count, values, bytes, &array) &&
+           zmpi_stream_info(src, bytes, &info) == ZMPI_ERR_FORMAT;
+}
+
+/* Fill values, most likely: all ranks code such a chunk, and HDF5 relies on that all come to the
+ * same size. (Of any type the elements after the first 16 bytes repeat them.) */
+static int is_constant(const void *src, size_t bytes)
+{
+    return bytes > 16 && memcmp(src, (const char *)src + 16, bytes - 16) == 0;
+}
+
+/* Room for a stream; less where the chunk takes little. */
+static void *room_for(const struct zmpi_array *array, size_t bytes, int constant, size_t *capacity)
+{
+    *capacity = zmpi_compress_capacity(array);
+    void *to = malloc(*capacity);
+    if (to || !constant)
+        return to;
+    *capacity = bytes / 32 + 65536;
+    return malloc(*capacity);
+}
+
+/* 0: failed. *to is the caller's; NULL: the chunk stays as it is. */
 static size_t encode(size_t count, const unsigned values[], const void *src, size_t bytes,
                      size_t *capacity, void **to)
 {
     unsigned given[H5ZMPI_GIVEN] = {0};
     struct zmpi_bound bound;
+    struct zmpi_array array;
     for (size_t i = 0; i < count && i < H5ZMPI_GIVEN; i++)
         given[i] = values[i];
-    const struct zmpi_array array = array_of(count, values, bytes);
+    const int whole_chunk = find_array(count, values, bytes, &array);
+    const int constant = is_constant(src, bytes);
     const struct zmpi_codec_options how = {.size = sizeof how,
                                            .encoder = (int)given[H5ZMPI_ENCODER],
                                            .threads = 1,
-                                           .rewritten = atomic_load(&decoded)};
+                                           .rewritten = !constant && atomic_load(&decoded)};
     size_t size;
-    *capacity = zmpi_compress_capacity(&array);
-    const int known = h5zmpi_bound(given, &bound);
-    *to = known ? malloc(*capacity) : NULL;
-    failed = !known ? ZMPI_ERR_BOUND
-             : !*to ? ZMPI_ERR_MEMORY
-                    : zmpi_compress_with(&how, &array, &bound, whole, *to, *capacity, src, &size);
-    return failed == ZMPI_OK ? size : 0;
+    if (!h5zmpi_bound(given, &bound))
+        return 0;
+    *to = room_for(&array, bytes, constant, capacity);
+    enum zmpi_status status = ZMPI_ERR_MEMORY;
+    if (*to)
+        status = zmpi_compress_with(&how, &array, &bound, whole, *to, *capacity, src, &size);
+    if (status == ZMPI_OK)
+        return size;
+    free(*to);
+    *to = NULL;
+    return status == ZMPI_ERR_MEMORY && whole_chunk && !constant ? keep(bytes) : 0;
 }
 
 static size_t decode(const void *src, size_t bytes, size_t *capacity, void **to)
@@ -91,14 +134,15 @@ size_t h5zmpi_filter(unsigned flags, size_t count, const unsigned values[], size
                      size_t *buf_size, void **buf)
 {
     void *made = NULL;
-    size_t capacity = 0;
-    const size_t size = flags & H5Z_FLAG_REVERSE
-                            ? decode(*buf, bytes, &capacity, &made)
-                            : encode(count, values, *buf, bytes, &capacity, &made);
-    if (size == 0) {
+    size_t capacity = 0, size = bytes;
+    if (!(flags & H5Z_FLAG_REVERSE))
+        size = encode(count, values, *buf, bytes, &capacity, &made);
+    else if (!is_kept(count, values, *buf, bytes))
+        size = decode(*buf, bytes, &capacity, &made);
+    if (size == 0)
         free(made);
-        return 0;
-    }
+    if (size == 0 || !made)
+        return size;
     free(*buf);
     *buf = made;
     *buf_size = capacity;

@@ -5,6 +5,8 @@
  *
  * The bound is mantissa * 10^-exponent; an exponent of 2^32 - n is -n. What is not given is 0: no
  * parameter at all is lossless, by fle.
+ *
+ * A chunk in the file is a stream, or, where there was no memory, the chunk itself.
  */
 #ifndef ZMPI_H5ZMPI_H
 #define ZMPI_H5ZMPI_H
@@ -31,9 +33,6 @@ int h5zmpi_bound(const unsigned values[H5ZMPI_GIVEN], struct zmpi_bound *bound);
 /* libzmpi.so, while this thread writes a dataset: rel and psnr are of this range, which is of more
  * data than a chunk. NULL: of the chunk again. */
 __attribute__((visibility("default"))) void h5zmpi_set_range(const struct zmpi_range *range);
-
-/* libzmpi.so: why the last chunk of this thread could not be compressed, once; NULL: it could. */
-__attribute__((visibility("default"))) const char *h5zmpi_error(void);
 
 /* H5Z_func_t */
 size_t h5zmpi_filter(unsigned flags, size_t count, const unsigned values[], size_t bytes,

@@ -11,6 +11,8 @@
 #define FIRST_BYTES 65536
 #define GAP_BYTES   16384
 #define SECTOR      512
+/* More than this is not read as one, if any thread may read. */
+#define LEFT_BYTES 262144
 
 static enum zmpi_status fetch(const struct zmpi_payload *p, size_t begin, size_t end)
 {
@@ -218,7 +220,7 @@ static size_t missing(const struct zmpi_payload *p, const struct zmpi_stream *s,
     size_t bytes = 0;
     for (size_t k = 0; k < s->info.chunks; k++) {
         size_t end = begin + chunk_size(s, k);
-        if (need[k] && end > p->have)
+        if ((need == NULL || need[k]) && end > p->have)
             bytes += end - begin;
         begin = end;
     }
@@ -345,7 +347,27 @@ enum zmpi_status zmpi_payload_open(struct zmpi_payload *p, const struct zmpi_rec
     return status == ZMPI_OK ? parse_payload(p, r, s) : status;
 }
 
-static enum zmpi_status read_stream(const struct zmpi_payload *p, const struct zmpi_stream *s,
+static enum zmpi_status read_payload(const void *context, size_t begin, void *dst, size_t size)
+{
+    const struct zmpi_payload *p = context;
+    return p->in->read(p->in->context, p->offset + begin, dst, size);
+}
+
+/*
+ * Is the payload left in the file, for those who decode it to read piece by piece? Pieces stay in
+ * their caches, and threads read at once; the whole needs new pages, which take longer than
+ * decoding.
+ */
+static bool is_left(const struct zmpi_payload *p, const struct zmpi_stream *s,
+                    const unsigned char *need)
+{
+    const struct zmpi_reader *in = p->in;
+    if (!in->parallel || in->holder != NULL || in->offload != NULL)
+        return false;
+    return missing(p, s, need, s->head) > LEFT_BYTES;
+}
+
+static enum zmpi_status read_stream(const struct zmpi_payload *p, struct zmpi_stream *s,
                                     const struct zmpi_copy *copies, size_t n, unsigned char *dst)
 {
     uint64_t bytes = 0;
@@ -358,7 +380,13 @@ static enum zmpi_status read_stream(const struct zmpi_payload *p, const struct z
             return ZMPI_ERR_MEMORY;
         mark(s, copies, n, need);
     }
-    enum zmpi_status status = zmpi_payload_fetch(p, s, need);
+    enum zmpi_status status = ZMPI_OK;
+    if (is_left(p, s, need)) {
+        s->read = read_payload;
+        s->context = p;
+    } else {
+        status = zmpi_payload_fetch(p, s, need);
+    }
     if (status == ZMPI_OK)
         status = decode(p->in, s, need, copies, n, dst);
     free(need);

@@ -31,6 +31,7 @@ static inline uint64_t zmpi_pad8(uint64_t n)
 struct zmpi_reader {
     enum zmpi_status (*read)(void *context, uint64_t offset, void *dst, size_t size);
     void *context;
+    bool parallel; /* any thread may call it, several at once */
     /* From where on the file has data at or behind `offset`; what is before is zero, and need not
      * be read by a scan. May be NULL. */
     uint64_t (*data_at)(void *context, uint64_t offset);

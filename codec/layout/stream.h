@@ -30,6 +30,10 @@
 struct zmpi_stream {
     struct zmpi_stream_info info;
     const unsigned char *src;
+    /* Not NULL: chunks are not at src. Who decodes them reads [begin, begin + size) of the stream;
+     * several threads at once. */
+    enum zmpi_status (*read)(const void *context, size_t begin, void *dst, size_t size);
+    const void *context;
     const unsigned char *table; /* info.chunks entries of 8 bytes */
     const unsigned char *books; /* the section behind it, if the encoder has one: books, or what
                                    encoder 3 predicts by */

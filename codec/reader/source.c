@@ -19,7 +19,7 @@ static enum zmpi_status read_source(void *context, uint64_t offset, void *dst, s
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) { /* nobody reads beyond the size that the file had: 0 is not its end */
-            s->failed = got < 0 ? errno : 0;
+            __atomic_store_n(&s->failed, got < 0 ? errno : 0, __ATOMIC_RELAXED);
             return ZMPI_ERR_IO;
         }
         p += got;
@@ -41,6 +41,7 @@ struct zmpi_reader zmpi_source_reader(struct zmpi_source *source, uint64_t size,
     return (struct zmpi_reader){.read = read_source,
                                 .data_at = data_at,
                                 .context = source,
+                                .parallel = true,
                                 .file_size = size,
                                 .threads = threads};
 }

@@ -19,13 +19,16 @@ struct worker {
     struct zmpi_interp_rule rule;
     unsigned char *words; /* room for a chunk */
     unsigned char *own;   /* the same, if it is not the work's */
-    bool shares;          /* the work is another's */
+    unsigned char *coded; /* chunks of a stream that is not in memory */
+    size_t capacity;
+    bool shares; /* the work is another's */
 };
 
 static void worker_free(struct worker *v)
 {
     zmpi_interp_work_free(v->interp);
     free(v->own);
+    free(v->coded);
     free(v->huffman);
     if (!v->shares)
         free(v->work);
@@ -304,6 +307,43 @@ static void order_stores(void)
 #endif
 }
 
+/* Chunk `i` of those that were taken, and those that follow it without a gap, to v->coded. Their
+ * number, 0: failed. */
+static size_t read_run(const struct zmpi_stream *s, struct taken *t, size_t i, struct worker *v,
+                       enum zmpi_status *status)
+{
+    const unsigned char *const begin = t->src[i], *end = begin;
+    size_t n = 0;
+    for (; i + n < t->count && t->src[i + n] == end; n++)
+        end += chunk_size(s, t->chunk[i + n]);
+    const size_t size = (size_t)(end - begin);
+    if (size > v->capacity) {
+        free(v->coded);
+        v->coded = malloc(size);
+        v->capacity = v->coded ? size : 0;
+    }
+    *status = v->coded || size == 0 ? s->read(s->context, (size_t)(begin - s->src), v->coded, size)
+                                    : ZMPI_ERR_MEMORY;
+    for (size_t k = 0; k < n; k++)
+        t->src[i + k] = v->coded + (t->src[i + k] - begin);
+    return *status ? 0 : n;
+}
+
+/* The chunks that were taken, each stream's by its own worker. */
+static void decode_group(struct decoder *d, struct taken *t, struct worker v[])
+{
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t i = 0, there = 0; i < t->count && !status; i++) {
+        if (d->s->read && there == 0)
+            there = read_run(d->s, t, i, v, &status);
+        there -= there > 0;
+        if (!status)
+            status = decode_one(d, t->chunk[i], t->src + i * d->streams, v);
+        if (status)
+            fail(d, t->chunk[i], status);
+    }
+}
+
 static void decode_taken(void *context)
 {
     struct decoder *d = context;
@@ -317,13 +357,7 @@ static void decode_taken(void *context)
         made++;
     /* Without memory: the others may have more luck. */
     while (made == d->streams && take_chunks(d, &t))
-        for (size_t i = 0; i < t.count; i++) {
-            const enum zmpi_status status = decode_one(d, t.chunk[i], t.src + i * d->streams, v);
-            if (status) {
-                fail(d, t.chunk[i], status);
-                break;
-            }
-        }
+        decode_group(d, &t, v);
     order_stores();
     while (made > 0)
         worker_free(&v[--made]);

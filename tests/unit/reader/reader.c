@@ -110,6 +110,16 @@ Test(reader, joined)
 
 /* ---- arrays of many chunks, lossy ---- */
 
+/* All but a fifth in the middle of an array, whose chunks are not read. */
+static void check_gap(struct zmpi_reader_file *file, const float *expected, float *got)
+{
+    const size_t before = ARRAY * 7 / 20, behind = ARRAY * 9 / 20;
+    const struct zmpi_reader_run run[] = {{0, 4 * before}, {4 * (ARRAY - behind), 4 * behind}};
+    cr_assert_eq(zmpi_reader_read_runs(file, run, 2, got, NULL), ZMPI_OK);
+    cr_assert_eq(memcmp(got, expected, 4 * before), 0);
+    cr_assert_eq(memcmp(got + before, expected + ARRAY - behind, 4 * behind), 0);
+}
+
 Test(reader, arrays_in_parts)
 {
     static float value[2 * ARRAY], got[2 * ARRAY], part[2 * ARRAY];
@@ -135,6 +145,7 @@ Test(reader, arrays_in_parts)
                 cr_assert_eq(zmpi_reader_read(file, at, part, n, NULL), ZMPI_OK);
                 cr_assert_eq(memcmp(part, (char *)got + at, n), 0);
             }
+            check_gap(file, got, part);
             zmpi_reader_close(file);
         }
         close(fd);

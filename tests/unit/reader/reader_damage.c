@@ -33,7 +33,10 @@ Test(reader_damage, damage_names_file_and_record)
              (unsigned long long)r.offset, zmpi_strerror(ZMPI_ERR_CHECKSUM));
     cr_assert_str_eq(error.text, expected);
     cr_assert_eq(zmpi_reader_read(file, 0, got, sizeof got / 2, &error), ZMPI_OK);
-    /* The file ends before what it had. */
+    /* The file ends before what it had: near the end of the record, and of its head. */
+    cr_assert_eq(ftruncate(fd, place), 0);
+    cr_assert_eq(zmpi_reader_read(file, 0, got, sizeof got, &error), ZMPI_ERR_IO);
+    cr_assert(error.record == r.offset && strstr(error.text, "shorter"));
     cr_assert_eq(ftruncate(fd, (off_t)r.offset + 200), 0);
     cr_assert_eq(zmpi_reader_read(file, ARRAY * 4, got, 4, &error), ZMPI_ERR_IO);
     cr_assert(strstr(error.text, "a.bin: record at offset ") && strstr(error.text, "shorter"));

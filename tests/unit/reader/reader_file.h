@@ -67,9 +67,9 @@ static inline void check_reads(struct zmpi_reader_file *file, const unsigned cha
         cr_assert_eq(memcmp(got + position, byte + run[i].offset, run[i].length), 0);
 }
 
-enum { NZ = 40, NY = 50, NX = 60, ARRAY = NZ * NY * NX };
+enum { NZ = 120, NY = 50, NX = 60, ARRAY = NZ * NY * NX };
 
-/* Records of two arrays, one behind the other, by this encoder. */
+/* Records of two arrays, one behind the other, by this encoder: so long that threads read them. */
 static inline void file_arrays(struct file *f, struct zmpi_header *h, int encoder, float *value)
 {
     const struct zmpi_array a = {ZMPI_F32, {NZ, NY, NX}};
@@ -77,7 +77,7 @@ static inline void file_arrays(struct file *f, struct zmpi_header *h, int encode
     const struct zmpi_codec_options o = {.size = sizeof o, .encoder = encoder, .threads = 2};
     struct zmpi_record record[2];
     for (size_t i = 0; i < 2 * ARRAY; i++)
-        value[i] = sinf((float)i * 0.01f) + 0.01f * (float)kit_unit(&random_numbers);
+        value[i] = sinf((float)i * 0.01f) + (float)kit_unit(&random_numbers);
     file_create(f, h, test_id);
     for (size_t k = 0; k < 2; k++) {
         struct zmpi_record *r = &record[k];

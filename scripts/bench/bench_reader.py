@@ -2,10 +2,14 @@
 """How fast files are read without MPI: by the library, by Python's slices, through zmpi mount.
 
     bench_reader.py [--build build] [--size BYTES] [--rounds N] FIELD      a field NAME_NZxNYxNX.f32 or .f64
+    bench_reader.py [--build build] --random CONTAINER                     64 bytes at random, microseconds each
 
 The field is repeated to --size (256M) in memory (/dev/shm) and compressed, rel=1e-3, by fle and by huffman; two threads. Rates
 are in GB of numbers per second, by the clock and by seconds of processor (mount: of its process and of what reads), the best and
 the mean of the rounds, which take turns; behind each how many times as fast as the library. NumPy is needed.
+
+A container of a million records: mpirun -x LD_PRELOAD=build/lib/libzmpi.so -x ZMPI_ERROR_BOUND=abs=0.01 -x ZMPI_EXACT_BELOW=0
+build/bin/small_io write small.bin random smooth 1000000 1024 atomic.
 """
 import argparse
 import json
@@ -120,16 +124,35 @@ def slices(zmpi, path, shape, dtype, rounds):
               f"{r.seconds['library'] / r.seconds['Python']:.2f} of its speed")
 
 
+def random_reads(zmpi, path, count=20000):
+    began, cpu = time.perf_counter(), time.process_time()
+    file = zmpi.open(path, dtype="u1", threads=1).file
+    opened = time.perf_counter() - began, time.process_time() - cpu
+    out, size = np.empty(64, "u1"), zmpi.info(path, records=False)["logical_size"]
+    places = np.random.default_rng(1).integers(0, size - 64, count)
+    file.read_into(0, out.ctypes.data, 64)  # the index of what is asked for is read once
+    began, cpu = time.perf_counter(), time.process_time()
+    for at in places:
+        file.read_into(int(at), out.ctypes.data, 64)
+    clock, cpu = time.perf_counter() - began, time.process_time() - cpu
+    print(f"open {1e3 * opened[0]:.1f} ms, {1e3 * opened[1]:.1f} of processor; 64 bytes at random: {1e6 * clock / count:.1f} us each, {1e6 * cpu / count:.1f} us of processor")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     parser.add_argument("--size", type=int, default=256 << 20)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("field", type=pathlib.Path)
+    parser.add_argument("--random", type=pathlib.Path)
+    parser.add_argument("field", type=pathlib.Path, nargs="?")
     o = parser.parse_args()
     build = o.build.resolve()
     sys.path.insert(0, str(build / "python"))
     import zmpi
+    if o.random:
+        return random_reads(zmpi, o.random)
+    if not o.field:
+        parser.error("a field, or --random CONTAINER")
     dtype, extents = "f" + str(int(o.field.suffix[2:]) // 8), [int(n) for n in o.field.stem.rsplit("_", 1)[1].split("x")]
     field = np.fromfile(o.field, dtype).reshape(-1, *extents[-2:])
     repeats = max(1, o.size // field.nbytes)

@@ -203,7 +203,6 @@ static double ratio_of(const struct tool_input *in, const struct space *space)
 
 static void print_head(const struct tool_input *in, const struct space *space)
 {
-    const struct zmpi_header *h = &in->container.header;
     printf("file           %s\n", in->path);
     printf("logical size   %llu bytes\n", (unsigned long long)in->size);
     printf("on disk        %llu bytes, ratio %.2f\n",
@@ -212,12 +211,6 @@ static void print_head(const struct tool_input *in, const struct space *space)
         printf("unused         %llu bytes of %llu, of which %llu are holes (zmpi trim)\n",
                (unsigned long long)space->unused, (unsigned long long)in->physical,
                (unsigned long long)space->holes);
-    printf("records        %zu%s\n", in->container.count,
-           in->container.scanned ? " (not all in the index: zmpi fsck --repair)" : "");
-    printf("generation     %llu, id ", (unsigned long long)h->generation);
-    for (int i = 0; i < 16; i++)
-        printf("%02x", h->id[i]);
-    printf("\n");
 }
 
 static void print_totals(const struct total *total)
@@ -232,6 +225,22 @@ static void print_totals(const struct total *total)
                (unsigned long long)total[t].bytes, (unsigned long long)total[t].stored,
                (double)total[t].bytes / (double)total[t].stored, bound);
     }
+}
+
+/* In front of the records. */
+static void print_state(const struct tool_input *in)
+{
+    const struct zmpi_header *h = &in->container.header;
+    printf("complete       %s\n", !zmpi_container_whole(&in->container) ? "no: data may be missing"
+                                  : tool_input_is_written(in)
+                                      ? "so far: a program has it open for writing"
+                                      : "yes (zmpi verify checks every byte)");
+    printf("records        %zu%s\n", in->container.count,
+           in->container.scanned ? " (not all in the index: zmpi fsck --repair)" : "");
+    printf("generation     %llu, id ", (unsigned long long)h->generation);
+    for (int i = 0; i < 16; i++)
+        printf("%02x", h->id[i]);
+    printf("\n");
 }
 
 static void print_json_totals(const struct sums *s)
@@ -255,36 +264,42 @@ static void print_json_totals(const struct sums *s)
     printf("}\n");
 }
 
-/* Every record: sums over all, a line for the first ones or all of them. */
-static int print_records(struct tool_input *in, bool json, bool all, struct sums *s)
+/* Every record: the sums over all. */
+static bool sum_records(struct tool_input *in, const struct zmpi_record *record, bool all,
+                        struct sums *s)
 {
-    struct zmpi_container *c = &in->container;
-    struct zmpi_record *record;
-    enum zmpi_status listed = zmpi_container_records(c, &in->reader, &record);
-    if (listed)
-        return tool_fail_status(in->path, listed);
     bool memory = true;
-    for (size_t i = 0; i < c->count; i++) {
+    for (size_t i = 0; i < in->container.count; i++) {
         const struct zmpi_record *r = &record[i];
         struct zmpi_stream_info info = {0};
-        enum zmpi_status status =
-            r->kind == ZMPI_RECORD_DATA ? zmpi_source_stream(&in->reader, r, &info) : ZMPI_OK;
+        if (r->kind != ZMPI_RECORD_DATA)
+            continue;
+        const enum zmpi_status status = zmpi_source_stream(&in->reader, r, &info);
         memory = memory && status != ZMPI_ERR_MEMORY;
-        if (r->kind == ZMPI_RECORD_DATA && !status) {
-            add(&s->total[info.array.type], r, &info);
-            memory = !tool_kinds_add(&s->kinds, in, r, &info, all) && memory;
-        }
+        if (status)
+            continue;
+        add(&s->total[info.array.type], r, &info);
+        memory = !tool_kinds_add(&s->kinds, in, r, &info, all) && memory;
+    }
+    return memory;
+}
+
+/* A line for each of the first ones, or all. */
+static void list_records(struct tool_input *in, const struct zmpi_record *record, bool json,
+                         bool all)
+{
+    const size_t count = in->container.count;
+    for (size_t i = 0; i < count && (json || all || i < LISTED); i++) {
+        struct zmpi_stream_info info = {0};
+        const enum zmpi_status status = record[i].kind == ZMPI_RECORD_DATA
+                                            ? zmpi_source_stream(&in->reader, &record[i], &info)
+                                            : ZMPI_OK;
         if (json)
             printf("%s", i ? ", " : "");
-        if (json)
-            print_json_record(r, status, &info);
-        else if (all || i < LISTED)
-            print_record(r, status, &info);
-        else if (i == LISTED)
-            printf("  ... %zu more (-a lists all)\n", c->count - LISTED);
+        (json ? print_json_record : print_record)(&record[i], status, &info);
     }
-    free(record);
-    return memory ? TOOL_OK : tool_fail_status(in->path, ZMPI_ERR_MEMORY);
+    if (!json && !all && count > LISTED)
+        printf("  ... %zu more (-a lists all)\n", count - LISTED);
 }
 
 /* All in front of the records. */
@@ -301,35 +316,58 @@ static void print_json_head(const struct tool_input *in, const struct space *spa
            (unsigned long long)in->container.scanned);
 }
 
+static void print_json(struct tool_input *in, const struct space *space,
+                       const struct zmpi_record *record, const struct sums *sums)
+{
+    print_json_head(in, space);
+    list_records(in, record, true, true);
+    print_json_totals(sums);
+}
+
+/* What people ask first: how much smaller, which bound, is it all there? */
+static void print_text(struct tool_input *in, const struct space *space,
+                       const struct zmpi_record *record, const struct sums *sums, bool all)
+{
+    print_head(in, space);
+    print_totals(sums->total);
+    print_state(in);
+    list_records(in, record, false, all);
+    if (all)
+        tool_kinds_print(&sums->kinds);
+}
+
+static int print_container(struct tool_input *in, bool json, bool all)
+{
+    struct sums sums = {0};
+    struct space space = {0};
+    struct zmpi_record *record;
+    enum zmpi_status status = measure(in, &space); /* of a damaged file nothing is known */
+    if (status != ZMPI_ERR_MEMORY)
+        status = zmpi_container_records(&in->container, &in->reader, &record);
+    if (status)
+        return tool_fail_status(in->path, status);
+    const bool summed = sum_records(in, record, all, &sums);
+    if (summed && json)
+        print_json(in, &space, record, &sums);
+    else if (summed)
+        print_text(in, &space, record, &sums, all);
+    free(record);
+    return summed ? TOOL_OK : tool_fail_status(in->path, ZMPI_ERR_MEMORY);
+}
+
 int tool_info(int argc, char **argv)
 {
     struct tool_input in;
-    struct sums sums = {0};
-    struct space space = {0};
     bool json, all;
     if (!tool_listing(argc, argv, &json, &all))
         return tool_usage();
     int status = tool_input_open(&in, argv[optind]);
     if (status)
         return status;
-    enum zmpi_status measured = ZMPI_OK;
     if (in.is_container)
-        measured = measure(&in, &space); /* of a damaged file nothing is known */
-    if (measured == ZMPI_ERR_MEMORY) {
-        status = tool_fail_status(in.path, measured);
-    } else if (!in.is_container) {
+        status = print_container(&in, json, all);
+    else
         status = tool_fail("%s: is not a zmpi container", in.path);
-    } else if (json) {
-        print_json_head(&in, &space);
-        status = print_records(&in, true, all, &sums);
-        print_json_totals(&sums);
-    } else {
-        print_head(&in, &space);
-        status = print_records(&in, false, all, &sums);
-        print_totals(sums.total);
-        if (all)
-            tool_kinds_print(&sums.kinds);
-    }
     tool_input_close(&in);
     return status;
 }

@@ -99,6 +99,7 @@ expect 0 "$zmpi" cat tail.zmpi
 check cmp out back.raw
 expect 0 "$zmpi" info tail.zmpi
 check grep -q '^unused  *10000 bytes' out
+check grep -q '^complete  *yes' out
 # A file without it, and nothing of one that is not whole.
 chmod 640 tail.zmpi
 ln -s tail.zmpi link.zmpi

@@ -268,6 +268,9 @@ done
 group="info"
 expect 0 "$zmpi" info a.zmpi
 check grep -q 96000 out
+# What people ask comes first.
+check test "$(sed -n '2,6s/ .*//p' out | tr '\n' ' ')" = "logical on f32 complete records "
+check grep -q '^complete  *yes' out
 expect 0 "$zmpi" info -a a.zmpi
 expect 0 "$zmpi" info --json a.zmpi
 check json "d['logical_size'] == 96000 and d['physical_size'] == $(stat -c %s a.zmpi)"

@@ -2,17 +2,20 @@
  * interleaved components. */
 #include "judge/components.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/floats.h"
 #include "base/pool.h"
+#include "kernels/kernels.h"
 
-/* Points whose components are taken at once: some KiB of them, and whole groups
- * of all kernels. */
-enum { TILE = 1024, TILE_BYTES = 32768, GROUP = 128 };
+/* Bytes of points that are looked at together, in the first-level cache; how far ahead memory is
+ * fetched. And so many times as many elements as there are components are a vector. */
+enum { TILE_BYTES = 16384, AHEAD = 8192, LANES = 8 };
 /* Points that a thread takes at a time. */
-enum { PORTION = 32 * TILE };
+enum { PORTION = 32768 };
 /* Rows of samples, and their longest length, that tell fill values. */
 enum { ROWS = 64, ROW = 256, ONE_IN = 32 };
 
@@ -28,32 +31,119 @@ struct scan {
     atomic_size_t next;   /* point */
 };
 
-static void scan_tile(const struct scan *s, size_t at, size_t points, struct zmpi_range range[])
-{
-    const size_t n = (size_t)s->n, width = zmpi_type_size(s->type);
-    double tile[TILE];
-    for (int c = s->first; c < s->end; c++) {
-        struct zmpi_range part;
-        zmpi_component_take(s->type, s->data + at * n * width, points * n, s->n, c, tile);
-        zmpi_range_without(s->type, tile, points, s->threshold, s->fills, 1, &part);
-        zmpi_range_merge(&range[c], &part);
+/* ---- as they lie ---- */
+
+/* Smallest and largest of each lane of vectors whose lanes take turns as components do. NaN has no
+ * part in them. */
+struct lanes {
+    union {
+        float f[LANES * ZMPI_COMPONENTS_MOST];
+        double d[LANES * ZMPI_COMPONENTS_MOST];
+    } low, high;
+};
+
+#define SCAN_LANES(name, T)                                                                        \
+    static void name(const unsigned char *src, size_t groups, size_t lanes, T *restrict low,       \
+                     T *restrict high)                                                             \
+    {                                                                                              \
+        typedef T __attribute__((aligned(1), may_alias)) unaligned;                                \
+        const unaligned *x = (const unaligned *)(const void *)src;                                 \
+        for (size_t i = 0; i < lanes; i++) {                                                       \
+            low[i] = (T)INFINITY;                                                                  \
+            high[i] = -(T)INFINITY;                                                                \
+        }                                                                                          \
+        for (size_t g = 0; g < groups; g++, x += lanes) {                                          \
+            for (size_t i = 0; i < lanes; i += 64 / sizeof(T))                                     \
+                __builtin_prefetch((const unsigned char *)(const void *)(x + i) + AHEAD);          \
+            for (size_t i = 0; i < lanes; i++) {                                                   \
+                low[i] = x[i] < low[i] ? x[i] : low[i];                                            \
+                high[i] = x[i] > high[i] ? x[i] : high[i];                                         \
+            }                                                                                      \
+        }                                                                                          \
     }
+SCAN_LANES(scan_lanes32, float)
+SCAN_LANES(scan_lanes64, double)
+
+static struct zmpi_range range_of_lanes(const struct scan *s, const struct lanes *of, size_t c)
+{
+    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    for (size_t i = c; i < LANES * (size_t)s->n; i += (size_t)s->n) {
+        const bool wide = s->type == ZMPI_F64;
+        const double low = wide ? of->low.d[i] : (double)of->low.f[i],
+                     high = wide ? of->high.d[i] : (double)of->high.f[i];
+        range.min = low < range.min ? low : range.min; /* faster than fmin */
+        range.max = high > range.max ? high : range.max;
+    }
+    return range;
+}
+
+/* Is there nothing among these values that is no part of the range? */
+static bool is_ordinary(const struct scan *s, double low, double high)
+{
+    const double most = s->threshold > 0 ? fmin(s->threshold, ZMPI_ORDINARY) : ZMPI_ORDINARY;
+    bool ordinary = fmax(fabs(low), fabs(high)) < most;
+    for (int k = 0; k < s->fills->count; k++) {
+        const double x = s->fills->value[k], fill = s->type == ZMPI_F32 ? (double)(float)x : x;
+        ordinary &= !(low <= fill && fill <= high);
+    }
+    return ordinary;
+}
+
+/* ---- one component, apart from the others ---- */
+
+static void scan_component(const struct scan *s, const unsigned char *at, size_t points, int c,
+                           struct zmpi_range *range)
+{
+    _Alignas(64) unsigned char tile[TILE_BYTES / 2]; /* of at least two */
+    struct zmpi_range part;
+    zmpi_component_take(s->type, at, points * (size_t)s->n, s->n, c, tile);
+    zmpi_range_without(s->type, tile, points, s->threshold, s->fills, 1, &part);
+    zmpi_range_merge(range, &part);
+}
+
+/* Whole groups: what is ordinary is told as it lies. */
+static void scan_groups(const struct scan *s, const unsigned char *at, size_t groups,
+                        struct zmpi_range range[])
+{
+    const size_t lanes = LANES * (size_t)s->n;
+    struct lanes of;
+    if (s->type == ZMPI_F64)
+        scan_lanes64(at, groups, lanes, of.low.d, of.high.d);
+    else
+        scan_lanes32(at, groups, lanes, of.low.f, of.high.f);
+    for (int c = s->first; c < s->end; c++) {
+        const struct zmpi_range part = range_of_lanes(s, &of, (size_t)c);
+        if (is_ordinary(s, part.min, part.max))
+            zmpi_range_merge(&range[c], &part);
+        else
+            scan_component(s, at, LANES * groups, c, &range[c]);
+    }
+}
+
+static void scan_portion(const struct scan *s, size_t begin, size_t end, struct zmpi_range range[])
+{
+    const size_t point = (size_t)s->n * zmpi_type_size(s->type);
+    const size_t most = TILE_BYTES / (LANES * point);
+    for (size_t at = begin, groups; (groups = (end - at) / LANES) > 0; at += LANES * groups) {
+        groups = groups < most ? groups : most;
+        scan_groups(s, s->data + at * point, groups, range);
+    }
+    const size_t left = (end - begin) % LANES;
+    for (int c = s->first; c < s->end && left; c++)
+        scan_component(s, s->data + (end - left) * point, left, c, &range[c]);
 }
 
 static void scan_portions(void *context)
 {
     struct scan *s = context;
     struct zmpi_range range[ZMPI_COMPONENTS_MOST];
-    const size_t fit = TILE_BYTES / ((size_t)s->n * zmpi_type_size(s->type)) / GROUP * GROUP;
-    const size_t most = fit > TILE ? TILE : fit > 0 ? fit : GROUP;
+    const struct zmpi_floats program = zmpi_floats_begin();
     size_t begin;
     for (int c = s->first; c < s->end; c++)
         range[c] = ZMPI_RANGE_EMPTY;
-    while ((begin = atomic_fetch_add(&s->next, PORTION)) < s->points) {
-        const size_t end = s->points - begin < PORTION ? s->points : begin + PORTION;
-        for (size_t at = begin; at < end; at += most)
-            scan_tile(s, at, end - at < most ? end - at : most, range);
-    }
+    while ((begin = atomic_fetch_add(&s->next, PORTION)) < s->points)
+        scan_portion(s, begin, s->points - begin < PORTION ? s->points : begin + PORTION, range);
+    zmpi_floats_end(program);
     pthread_mutex_lock(&s->lock);
     for (int c = s->first; c < s->end; c++)
         zmpi_range_merge(&s->range[c], &range[c]);

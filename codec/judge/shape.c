@@ -7,6 +7,7 @@
 
 #include "bound/fill.h"
 #include "bound/sample.h"
+#include "judge/components.h"
 
 /*
  * Each divisor is looked at by few samples, the best of them by more. A shape must save so much of
@@ -39,6 +40,7 @@ struct search {
     bool ordered;         /* integers are bits in the order of numbers */
     double inverse, keep; /* of the step, 0: none; exact from there on */
     const unsigned char *src;
+    size_t apart; /* bytes from one element to the next */
     size_t have;
     size_t known; /* that lag, of all candidates */
     struct half few[FEW];
@@ -55,10 +57,10 @@ static double value_at(const struct search *s, size_t i)
     double x;
     float narrow;
     if (s->type == ZMPI_F64) {
-        memcpy(&x, s->src + i * sizeof x, sizeof x);
+        memcpy(&x, s->src + i * s->apart, sizeof x);
         return x;
     }
-    memcpy(&narrow, s->src + i * sizeof narrow, sizeof narrow);
+    memcpy(&narrow, s->src + i * s->apart, sizeof narrow);
     return (double)narrow;
 }
 
@@ -145,11 +147,10 @@ static void take_half(const struct search *s, size_t run, size_t lag, struct hal
 /* Memory is waited for once for all of these runs. */
 static void prefetch(const struct search *s, size_t run, size_t step, size_t runs, size_t lag)
 {
-    const size_t width = zmpi_type_size(s->type);
     for (size_t k = 0; k < runs; k++, run += step) {
-        __builtin_prefetch(s->src + first_at(s, run, lag) * width);
+        __builtin_prefetch(s->src + first_at(s, run, lag) * s->apart);
         if (s->known)
-            __builtin_prefetch(s->src + first_at(s, run, lag + s->known) * width);
+            __builtin_prefetch(s->src + first_at(s, run, lag + s->known) * s->apart);
     }
 }
 
@@ -252,26 +253,31 @@ static bool find(struct search *s, size_t count, bool finer, struct candidate *f
 
 /* The step of the bound; of one that is still to be found, one that is as good as any. */
 static bool begin(struct search *s, enum zmpi_type type, const struct zmpi_bound *bound,
-                  double threshold, const void *src, size_t have)
+                  double threshold, const struct zmpi_column *data)
 {
     static const struct zmpi_bound any = {ZMPI_REL, 1e-3};
     const bool unknown = bound->mode == ZMPI_RATIO || bound->mode == ZMPI_PSNR;
-    const size_t width = zmpi_type_size(type);
-    const struct zmpi_array a = {type, {1, 1, have}};
+    const size_t width = zmpi_type_size(type), n = (size_t)data->of;
+    const struct zmpi_array a = {type, {1, 1, data->have}};
     unsigned char rows[RANGE_ROWS * RANGE_ROW * sizeof(double)];
     struct zmpi_range range;
     struct zmpi_job job;
     for (size_t k = 0; k < RANGE_ROWS; k++)
-        memcpy(rows + k * RANGE_ROW * width,
-               (const unsigned char *)src + (have - RANGE_ROW) / (RANGE_ROWS - 1) * k * width,
-               RANGE_ROW * width);
+        zmpi_component_take(type,
+                            (const unsigned char *)data->at +
+                                (data->have - RANGE_ROW) / (RANGE_ROWS - 1) * k * n * width,
+                            RANGE_ROW * n, data->of, 0, rows + k * RANGE_ROW * width);
     zmpi_fill_range(type, rows, (size_t)RANGE_ROWS * RANGE_ROW, threshold, NULL, 1, &range);
     if (zmpi_job_make(&a, unknown ? &any : bound, &range, &job))
         return false;
     zmpi_job_threshold(&job, threshold);
     const bool steps = job.abs_bound > 0 && isfinite(job.abs_bound);
-    *s = (struct search){
-        .type = type, .ordered = !steps, .keep = job.keep, .src = src, .have = have};
+    *s = (struct search){.type = type,
+                         .ordered = !steps,
+                         .keep = job.keep,
+                         .src = data->at,
+                         .apart = n * width,
+                         .have = data->have};
     if (steps)
         s->inverse = 0.5 / job.abs_bound;
     else if (job.abs_bound > 0) /* pw_rel: a part of what the last bit of a mantissa is to 1 */
@@ -280,13 +286,13 @@ static bool begin(struct search *s, enum zmpi_type type, const struct zmpi_bound
 }
 
 bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double threshold,
-                     const void *src, size_t have, size_t count, size_t shape[3])
+                     const struct zmpi_column *data, size_t count, size_t shape[3])
 {
     struct search s;
     shape[0] = shape[1] = 1;
     shape[2] = count;
-    if (have < ZMPI_SHAPE_LEAST || (type != ZMPI_F32 && type != ZMPI_F64) ||
-        !begin(&s, type, bound, threshold, src, have))
+    if (data->have < ZMPI_SHAPE_LEAST || (type != ZMPI_F32 && type != ZMPI_F64) ||
+        !begin(&s, type, bound, threshold, data))
         return false;
     struct candidate rows = {0, 0, 0};
     const uint64_t alone = cost_of(&s, 0, MORE, UINT64_MAX);
@@ -334,8 +340,8 @@ bool zmpi_shape_will_look(struct zmpi_shape_known *known, enum zmpi_type type, s
 }
 
 bool zmpi_shape_recall(struct zmpi_shape_known *known, enum zmpi_type type,
-                       const struct zmpi_bound *bound, double threshold, const void *src,
-                       size_t have, size_t count, size_t shape[3], bool *is_new)
+                       const struct zmpi_bound *bound, double threshold,
+                       const struct zmpi_column *data, size_t count, size_t shape[3], bool *is_new)
 {
     struct zmpi_shape_entry *e = entry_of(known, type, count);
     *is_new = false;
@@ -345,7 +351,7 @@ bool zmpi_shape_recall(struct zmpi_shape_known *known, enum zmpi_type type,
         *e = (struct zmpi_shape_entry){type, count, {1, 1, count}, 0};
     }
     if (is_open(e)) {
-        *is_new = zmpi_shape_find(type, bound, threshold, src, have, count, e->shape);
+        *is_new = zmpi_shape_find(type, bound, threshold, data, count, e->shape);
         e->looks += !*is_new;
     }
     memcpy(shape, e->shape, sizeof e->shape);

@@ -10,13 +10,20 @@
 /* Fewer elements tell too little. */
 enum { ZMPI_SHAPE_LEAST = 4096 };
 
+/* Floats in the host's memory: the first, and each one `of` further on (1: all of an array). */
+struct zmpi_column {
+    const void *at;
+    size_t have; /* so many */
+    int of;
+};
+
 /*
- * `count` floats, of which the first `have` lie at src in the host's memory. True: shape[] z, y, x
+ * `count` floats, of which data has the first, or all. True: shape[] z, y, x
  * has more than one row and `count` elements in all. Values of a magnitude from `threshold` on are
  * not looked at. Nothing but the data, the bound and the threshold has a part in the answer.
  */
 bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double threshold,
-                     const void *src, size_t have, size_t count, size_t shape[3]);
+                     const struct zmpi_column *data, size_t count, size_t shape[3]);
 
 /* What was found before, of one file: for arrays of the same type and count. All 0: nothing. The
  * caller's; not for two threads at once. */
@@ -35,7 +42,7 @@ struct zmpi_shape_known {
 bool zmpi_shape_will_look(struct zmpi_shape_known *known, enum zmpi_type type, size_t count);
 /* zmpi_shape_find, unless the answer is known. *is_new: it was not. */
 bool zmpi_shape_recall(struct zmpi_shape_known *known, enum zmpi_type type,
-                       const struct zmpi_bound *bound, double threshold, const void *src,
-                       size_t have, size_t count, size_t shape[3], bool *is_new);
+                       const struct zmpi_bound *bound, double threshold,
+                       const struct zmpi_column *data, size_t count, size_t shape[3], bool *is_new);
 
 #endif

@@ -134,9 +134,9 @@ int tool_find_shape(struct tool_work *w)
     unsigned char *buffer = malloc(2 * bytes + 1);
     int status = buffer ? tool_read_component(w, 0, 0, buffer, buffer + bytes, &bytes)
                         : tool_fail("out of memory");
-    const size_t have = bytes / width;
+    const struct zmpi_column data = {buffer, bytes / width, 1};
     if (!status &&
-        zmpi_shape_find(w->type, &w->bound, w->options.threshold, buffer, have, count, w->shape) &&
+        zmpi_shape_find(w->type, &w->bound, w->options.threshold, &data, count, w->shape) &&
         w->verbose)
         printf("shape %zux%zux%zu, as the data look; -d gives another\n", w->shape[0], w->shape[1],
                w->shape[2]);

@@ -5,6 +5,7 @@
  */
 #include "transfer/components.h"
 #include "judge/shape.h"
+#include "layout/plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -174,6 +175,19 @@ static void scan(const struct zfile *f, const struct zplan *p, size_t first, siz
                            threshold, &f->options.fill, zruntime_threads(&f->options), &range[c]);
 }
 
+void zcomponents_range(struct zfile *f, struct zplan *p, int components)
+{
+    const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
+    const double start = zmpi_seconds();
+    if (!p->memory.bytes || p->memory.holder || !zmpi_bound_needs_range(&bound))
+        return;
+    p->components = components;
+    scan(f, p, 0, number_of(p), f->options.threshold, p->range);
+    p->components = 0;
+    p->ranged = components;
+    f->stats.n.seconds_scan += zmpi_seconds() - start;
+}
+
 static struct zmpi_fill fill_of(const struct zplan *p, size_t c, const struct zmpi_range *range)
 {
     const enum zmpi_type type = p->memory.element;
@@ -237,7 +251,10 @@ static int find_ranges(struct zfile *f, struct zplan *p, MPI_Comm comm, uint64_t
     const size_t n = number_of(p);
     const double start = zmpi_seconds();
     memset(fill, 0, sizeof fill);
-    scan(f, p, 0, needed ? n : 0, f->options.threshold, p->range);
+    if (!needed)
+        memset(p->range, 0, sizeof p->range);
+    else if (p->ranged != p->components)
+        scan(f, p, 0, n, f->options.threshold, p->range);
     for (size_t c = 0; c < n && needed; c++)
         fill[c] = fill_of(p, c, &p->range[c]);
     int rc = comm == MPI_COMM_NULL ? MPI_SUCCESS : agree(p, comm, fill, rounds);
@@ -311,45 +328,75 @@ static void shape_of_block(const struct zplan *p, size_t count, size_t shape[3])
 static void find_shape(struct zfile *f, struct zplan *p)
 {
     const enum zmpi_type type = p->memory.element;
-    const size_t n = number_of(p), width = zmpi_type_size(type);
-    const size_t count = p->memory.bytes / width / n;
-    const unsigned char *data = p->memory.data;
-    size_t shape[3], have = count;
-    if (p->components < 0) {
+    const size_t count = p->memory.bytes / zmpi_type_size(type) / number_of(p);
+    size_t shape[3];
+    if (p->components < 0)
         shape_of_block(p, count, shape);
-    } else {
+    else
         shape_of_points(f, p, count, shape);
-        have = f->component_capacity / width < count ? f->component_capacity / width : count;
-        if (shape[1] == 1 && zmpi_shape_will_look(&f->data.shapes, type, count))
-            zmpi_component_take(type, data, have * n, (int)n, 0, f->component);
-        data = f->component;
-    }
     memcpy(p->shape, shape, sizeof shape);
     if (shape[0] == 1 && shape[1] == 1)
-        zplan_shape_of_data(f, p, data, have, count);
+        zplan_shape_of_data(f, p, p->components < 0 ? 1 : p->components, count);
 }
 
 /* ---- pieces ---- */
+
+/* Parts of a piece that are taken apart one after the other: what stays in the caches until it is
+ * coded, for each thread; and of each component enough for a record of its own. */
+#define PART            ((uint64_t)4 << 20)
+#define COMPONENT_BYTES ((uint64_t)512 << 10)
+
+/* Whole tiles, so that chunks are those of the piece; but encoder 3 predicts beyond them. */
+static uint64_t part_of(const struct zfile *f, const struct zplan *p)
+{
+    const uint64_t n = number_of(p), threads = (uint64_t)zruntime_threads(&f->options);
+    const uint64_t least = n * COMPONENT_BYTES, want = threads * PART;
+    const struct zmpi_array array = {p->memory.element, {p->shape[0], p->shape[1], p->shape[2]}};
+    enum zmpi_variant variant;
+    struct zmpi_plan plan;
+    if (p->components < 0 || zmpi_options_encoder(&f->options, &variant) != ZMPI_FLE ||
+        zmpi_plan_make(&array, &plan))
+        return p->most;
+    uint64_t unit = n * plan.width; /* of the outermost tiles */
+    bool tiled = false;
+    for (int axis = 0; axis < 3; axis++) {
+        unit *= tiled ? plan.elements[axis] : plan.tile[axis];
+        tiled |= plan.elements[axis] > 1;
+    }
+    const uint64_t many = want > least ? want : least,
+                   part = many > unit ? many / unit * unit : unit;
+    return part < p->most ? part : p->most;
+}
+
+/* Memory for a part. */
+static bool has_room(struct zfile *f, const struct zplan *p)
+{
+    const size_t n = number_of(p), width = zmpi_type_size(p->memory.element);
+    const uint64_t part = p->memory.bytes < p->part ? p->memory.bytes : p->part;
+    const uint64_t bytes = part + n * ZCOMPONENTS_APART * width;
+    if (p->components < 0 || bytes <= f->component_capacity)
+        return true;
+    free(f->component);
+    f->component = malloc(bytes);
+    f->component_capacity = f->component ? bytes : 0;
+    return f->component;
+}
 
 int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm comm,
                       uint64_t *rounds)
 {
     /* A device does not take components apart. */
     int failed = zplan_failed(f, p, zmemory_to_host(&p->memory), "writing");
-    const size_t n = (size_t)abs(components);
-    const uint64_t bytes = (p->memory.bytes < p->most ? p->memory.bytes : p->most) +
-                           n * ZCOMPONENTS_APART * zmpi_type_size(p->memory.element);
-    if (components > 0 && bytes > f->component_capacity) {
-        free(f->component);
-        f->component = malloc(bytes);
-        f->component_capacity = f->component ? bytes : 0;
-        if (!f->component)
-            failed = zplan_failed(f, p, ZMPI_ERR_MEMORY, "writing");
-    }
     p->components = components; /* with nothing to write, too */
-    memset(p->range, 0, sizeof p->range);
-    if (p->memory.bytes)
+    p->part = p->most ? p->most : 1;
+    if (p->memory.bytes) {
         find_shape(f, p);
+        p->part = part_of(f, p);
+        if (!has_room(f, p)) {
+            failed = zplan_failed(f, p, ZMPI_ERR_MEMORY, "writing");
+            p->components = components;
+        }
+    }
     uint64_t pieces = zplan_pieces(f, p);
     int rc = find_ranges(f, p, comm, &pieces);
     if (!rc && f->options.bound.mode == ZMPI_RATIO)
@@ -384,13 +431,13 @@ static enum zmpi_status extent_of(const struct zplan *p, uint64_t begin, uint64_
     return zmpi_extent_close(extent);
 }
 
-int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
+/* A record for each component of what is taken apart together. */
+static int encode_part(struct zfile *f, struct zplan *p, uint64_t begin, uint64_t bytes)
 {
-    const uint64_t bytes = zplan_cut(f, p, *begin);
     const size_t n = number_of(p), width = zmpi_type_size(p->memory.element);
     const uint64_t order = f->log.last_here = zencode_order(f);
     int rc = MPI_SUCCESS;
-    const size_t plane = zcomponents_split(f, p, *begin, bytes);
+    const size_t plane = zcomponents_split(f, p, begin, bytes);
     for (size_t c = 0; c < n && !rc; c++) {
         struct zpiece piece = {.data = f->component + c * plane * width,
                                .element = p->memory.element,
@@ -400,10 +447,21 @@ int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
                                .component = (int)c,
                                .order = &order,
                                .big_endian = p->memory.big_endian};
-        const enum zmpi_status status = extent_of(p, *begin, bytes, c, &piece.extent);
+        const enum zmpi_status status = extent_of(p, begin, bytes, c, &piece.extent);
         piece.search = zcomponents_bound(f, p, (int)c);
         rc = status ? zfile_raise_status(f, status, "writing") : zencode_piece(f, &piece);
     }
-    *begin += bytes;
+    return rc;
+}
+
+int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
+{
+    const uint64_t end = *begin + zplan_cut(f, p, *begin);
+    int rc = MPI_SUCCESS;
+    for (uint64_t bytes; *begin < end && !rc; *begin += bytes) {
+        bytes = zplan_cut_part(p, *begin, end - *begin);
+        rc = encode_part(f, p, *begin, bytes);
+    }
+    *begin = end;
     return rc;
 }

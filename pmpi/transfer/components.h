@@ -14,6 +14,10 @@
  * nothing to write. Logs what was found in data, once. */
 int zcomponents_look(struct zfile *f, const struct zplan *p);
 
+/* The ranges of so many components on this rank, if the bound needs them: zplan_range finds that of
+ * all by them. */
+void zcomponents_range(struct zfile *f, struct zplan *p, int components);
+
 /* All ranks of a collective call have the same: what those with data say alike, else 1. As two
  * numbers whose minima over the ranks are to be had. Rank 0 says once what it loses by that. */
 void zcomponents_say(int components, double say[2]);

@@ -1,5 +1,6 @@
 /* write.c - one write call: by which way its pieces get into the file (docs/architecture.md). */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "close/decompress.h"
@@ -352,9 +353,12 @@ static int write_together(struct zfile *f, struct zplan *p, const struct togethe
     return t->offload && !p->searched ? offload_rounds(f, p, t) : write_rounds(f, p, t);
 }
 
-/* What this rank tells the others of its part. rc: it has failed. */
-static int look(struct zfile *f, struct zplan *p, int rc, struct together *t)
+/* What this rank tells the others of its part. rc: it has failed; bound: it has no bound. */
+static int look(struct zfile *f, struct zplan *p, int rc, int bound, struct together *t)
 {
+    t->components = rc || bound ? 0 : zcomponents_look(f, p);
+    if (abs(t->components) > 1)
+        zcomponents_range(f, p, t->components);
     const int ranged = zplan_range(f, p, &t->range, &t->fill);
     rc = rc ? rc : ranged;
     t->rounds = rc ? 0 : zplan_pieces(f, p);
@@ -363,8 +367,7 @@ static int look(struct zfile *f, struct zplan *p, int rc, struct together *t)
     t->floats = rc ? 0 : zplan_floats(p);
     t->ratio = !rc && zplan_wants_ratio(f, p);
     t->offload = f->options.nic_write && !f->offload_write.off;
-    t->components = 1;
-    return rc;
+    return rc ? rc : bound;
 }
 
 /* With all that the ranks have agreed on. *alike: an error that all have. */
@@ -397,9 +400,7 @@ static int write_collective(struct zfile *f, const struct zrequest *r, uint64_t 
     const uint64_t most = f->session.atomic ? zplace_slot_size(f) / 4 : COLLECTIVE_PIECE;
     const int bound = zcall_bound(f, f->stats.collective_calls, true);
     int rc = zplan_make(f, r, most, &p);
-    rc = look(f, &p, rc, &t);
-    rc = rc ? rc : bound;
-    t.components = rc ? 0 : zcomponents_look(f, &p);
+    rc = look(f, &p, rc, bound, &t);
     const uint64_t bytes = p.memory.bytes;
     int agreed = agree(f, &t), wrote = MPI_SUCCESS;
     if (!agreed)

@@ -110,7 +110,19 @@ size_t zplan_capacity(const struct zplan *p)
 {
     if (p->components <= 0)
         return zencode_capacity(p->components ? p->most : p->piece, p->most_runs);
-    return (size_t)p->components * zencode_capacity(p->most / (size_t)p->components, 1);
+    /* Parts end where rows and runs do, so that some are shorter. */
+    const size_t n = (size_t)p->components, parts = (size_t)(2 * (p->most / p->part));
+    return n * (zencode_capacity(p->most / n, 1) + parts * zencode_capacity(0, 1));
+}
+
+/* Of all values, or of what is known of their components. */
+static enum zmpi_status range_of_all(struct zfile *f, struct zplan *p, struct zmpi_range *range)
+{
+    if (!p->ranged)
+        return zmemory_range(&p->memory, &f->options, f->options.threshold, range);
+    for (int c = 0; c < abs(p->ranged); c++)
+        zmpi_range_merge(range, &p->range[c]);
+    return ZMPI_OK;
 }
 
 int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, struct zmpi_fill *fill)
@@ -124,7 +136,7 @@ int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, stru
         status = zmemory_to_host(&p->memory);
     const bool needed = zmpi_bound_needs_range(&bound) && p->memory.bytes;
     if (!status && needed)
-        status = zmemory_range(&p->memory, &f->options, f->options.threshold, range);
+        status = range_of_all(f, p, range);
     if (!status && needed)
         *fill = zmpi_fill_look(p->memory.element, p->memory.data,
                                p->memory.bytes / zmpi_type_size(p->memory.element), range);

@@ -24,10 +24,12 @@ struct zplan {
      * one. 0: one array. */
     int components;
     uint64_t most;    /* bytes of a piece, but for those of one row */
+    uint64_t part;    /* of interleaved components that are taken apart together */
     uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
     size_t most_runs; /* of a piece, so that its list fits where records go */
     bool small;       /* up to ZMPI_EXACT_BELOW values, of all ranks if it is collective: exact */
     bool searched;
+    int ranged; /* the components whose range[] is that of this rank's values; 0: of none yet */
     /* What follows is large, and set by those who use it: small calls are many. */
     struct zmpi_range range[ZMPI_COMPONENTS_MOST]; /* of each component, once taken apart */
     int place[ZMPI_COMPONENTS_MOST];               /* ratio: by which each was coded before */
@@ -46,9 +48,9 @@ int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct 
 /* The program's word, else the view's datatype, else the buffer's, else the runs, else what the
  * data are like, else one dimension. */
 void zplan_find_shape(struct zfile *f, struct zplan *p);
-/* The shape that `count` elements look like, if any; `have` of them are at `data`. */
-void zplan_shape_of_data(struct zfile *f, struct zplan *p, const void *data, size_t have,
-                         size_t count);
+/* The shape that the first of `of` interleaved components looks like, if any; or (1) the first
+ * `count` elements. */
+void zplan_shape_of_data(struct zfile *f, struct zplan *p, int of, size_t count);
 void zplan_free(struct zplan *p); /* then it covers nothing */
 
 /* Raises the error that `status` stands for, if it does; then the plan covers nothing. */
@@ -59,6 +61,8 @@ size_t zplan_capacity(const struct zplan *p);
 
 /* Bytes of the piece that begins at `begin`, which is below the end. */
 uint64_t zplan_cut(const struct zfile *f, const struct zplan *p, uint64_t begin);
+/* Bytes of what is taken apart together, of a piece's `left` that begin at `begin`. */
+uint64_t zplan_cut_part(const struct zplan *p, uint64_t begin, uint64_t left);
 /* How many pieces there are, if none of them is cut in two for its runs (most_runs). */
 uint64_t zplan_pieces(const struct zfile *f, const struct zplan *p);
 

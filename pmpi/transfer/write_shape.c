@@ -60,8 +60,7 @@ static void tell_of_shape(struct zfile *f, const struct zplan *p)
 
 /* Of floats in this machine's order: of others no byte is like the one a row before. Those in a
  * device's memory are copied where they are looked at, so that files are those of host buffers. */
-void zplan_shape_of_data(struct zfile *f, struct zplan *p, const void *data, size_t have,
-                         size_t count)
+void zplan_shape_of_data(struct zfile *f, struct zplan *p, int of, size_t count)
 {
     const struct zmemory *m = &p->memory;
     const size_t *s = p->shape;
@@ -71,13 +70,14 @@ void zplan_shape_of_data(struct zfile *f, struct zplan *p, const void *data, siz
         return;
     const bool looks = zmpi_shape_will_look(&f->data.shapes, m->element, count);
     void *copy = m->holder && looks ? malloc(m->bytes) : NULL;
-    if (m->holder && looks && (!copy || zmpi_device_move(m->holder, copy, data, m->bytes))) {
+    if (m->holder && looks && (!copy || zmpi_device_move(m->holder, copy, m->data, m->bytes))) {
         free(copy); /* it stays a row; who takes the data says what failed */
         return;
     }
     const struct zmpi_bound bound = zfile_bound(f, m->element);
-    zmpi_shape_recall(&f->data.shapes, m->element, &bound, f->options.threshold, copy ? copy : data,
-                      have, count, p->shape, &is_new);
+    const struct zmpi_column data = {copy ? copy : m->data, count, of};
+    zmpi_shape_recall(&f->data.shapes, m->element, &bound, f->options.threshold, &data, count,
+                      p->shape, &is_new);
     free(copy);
     p->shape_from = p->shape[1] > 1 ? ZSHAPE_DATA : p->shape_from;
     if (is_new)
@@ -109,5 +109,5 @@ void zplan_find_shape(struct zfile *f, struct zplan *p)
     p->shape_from = ZSHAPE_NONE;
     p->shape[0] = p->shape[1] = 1;
     p->shape[2] = count;
-    zplan_shape_of_data(f, p, p->memory.data, count, count);
+    zplan_shape_of_data(f, p, 1, count);
 }

@@ -45,7 +45,8 @@ static void check(const struct field *f)
             const double bound = pow(10, -tenths) * (range.max - range.min);
             const struct zmpi_bound abs = {ZMPI_ABS, bound};
             size_t shape[3];
-            zmpi_shape_find(f->array.type, &abs, 1e20, f->data, n, n, shape);
+            zmpi_shape_find(f->array.type, &abs, 1e20, &(struct zmpi_column){f->data, n, 1}, n,
+                            shape);
             const size_t judged = size_of(f, shape, bound, encoder, true),
                          before = size_of(f, row, bound, encoder, false);
             const double ratio = (double)judged / (double)before;

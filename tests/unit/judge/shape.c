@@ -36,13 +36,15 @@ Test(shape, made)
         void *data = make(type);
         for (size_t k = 0; k < KIT_COUNT(bounds); k++) {
             size_t shape[3];
-            cr_assert(zmpi_shape_find(type, &bounds[k], INFINITY, data, (size_t)NZ * NY * NX,
+            cr_assert(zmpi_shape_find(type, &bounds[k], INFINITY,
+                                      &(struct zmpi_column){data, (size_t)NZ * NY * NX, 1},
                                       (size_t)NZ * NY * NX, shape));
             cr_assert_eq(shape[2], NX, "bound %zu: %zux%zux%zu", k, shape[0], shape[1], shape[2]);
             if (k == 0)
                 cr_assert(shape[0] == NZ && shape[1] == NY);
             /* By the first half of it. */
-            cr_assert(zmpi_shape_find(type, &bounds[k], INFINITY, data, (size_t)NZ * NY * NX / 2,
+            cr_assert(zmpi_shape_find(type, &bounds[k], INFINITY,
+                                      &(struct zmpi_column){data, (size_t)NZ * NY * NX / 2, 1},
                                       (size_t)NZ * NY * NX, shape));
             cr_assert_eq(shape[2], NX);
         }
@@ -58,7 +60,8 @@ Test(shape, fill)
     for (size_t i = 0; i < (size_t)NZ * NY * NX; i++)
         if (i % NX < 20)
             data[i] = i / NX % NY < 40 ? -9999 : NAN;
-    cr_assert(zmpi_shape_find(ZMPI_F32, &rel3, 1e20, data, NZ * NY * NX, NZ * NY * NX, shape));
+    cr_assert(zmpi_shape_find(ZMPI_F32, &rel3, 1e20, &(struct zmpi_column){data, NZ * NY * NX, 1},
+                              NZ * NY * NX, shape));
     cr_assert_eq(shape[2], NX);
     free(data);
 }
@@ -75,12 +78,14 @@ Test(shape, none)
         for (size_t i = 0; i < N; i++)
             data[i] = what == 0 ? (float)kit_below(&r, 1 << 20) : what == 1 ? 3.25F : NAN;
         for (int k = 0; k < 2; k++) {
-            cr_assert_not(zmpi_shape_find(ZMPI_F32, k ? &exact : &rel3, 1e20, data, N, N, shape),
+            cr_assert_not(zmpi_shape_find(ZMPI_F32, k ? &exact : &rel3, 1e20,
+                                          &(struct zmpi_column){data, N, 1}, N, shape),
                           "%d: %zux%zux%zu", what, shape[0], shape[1], shape[2]);
             cr_assert(shape[0] == 1 && shape[1] == 1 && shape[2] == N);
         }
     }
-    cr_assert_not(zmpi_shape_find(ZMPI_F32, &rel3, 1e20, data, 4095, 4095, shape));
+    cr_assert_not(
+        zmpi_shape_find(ZMPI_F32, &rel3, 1e20, &(struct zmpi_column){data, 4095, 1}, 4095, shape));
     free(data);
 }
 
@@ -93,20 +98,26 @@ Test(shape, recall)
     size_t shape[3];
     bool is_new;
     cr_assert_not_null(zeros);
-    cr_assert_not(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, zeros, n, n, shape, &is_new));
-    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n, n, shape, &is_new) &&
+    cr_assert_not(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20,
+                                    &(struct zmpi_column){zeros, n, 1}, n, shape, &is_new));
+    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, &(struct zmpi_column){data, n, 1}, n,
+                                shape, &is_new) &&
               is_new);
-    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, zeros, n, n, shape, &is_new) &&
+    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, &(struct zmpi_column){zeros, n, 1},
+                                n, shape, &is_new) &&
               !is_new);
     cr_assert_eq(shape[2], NX);
     for (int i = 0; i < 5; i++)
-        zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, zeros, n - 110, n - 110, shape, &is_new);
-    cr_assert_not(
-        zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n - 110, n - 110, shape, &is_new));
+        zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, &(struct zmpi_column){zeros, n - 110, 1},
+                          n - 110, shape, &is_new);
+    cr_assert_not(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20,
+                                    &(struct zmpi_column){data, n - 110, 1}, n - 110, shape,
+                                    &is_new));
     for (size_t i = 0; i < 3 * ZMPI_SHAPE_ARRAYS; i++)
-        zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n - NX * i, n - NX * i, shape,
-                          &is_new);
-    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n, n, shape, &is_new) &&
+        zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, &(struct zmpi_column){data, n - NX * i, 1},
+                          n - NX * i, shape, &is_new);
+    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, &(struct zmpi_column){data, n, 1}, n,
+                                shape, &is_new) &&
               is_new);
     free(data);
     free(zeros);
@@ -132,7 +143,7 @@ static void compare_abs(const struct field *f, double share)
     size_t shape[3];
     zmpi_range_of(f->array.type, f->data, n, &range);
     const struct zmpi_bound bound = {ZMPI_ABS, share * (range.max - range.min)};
-    zmpi_shape_find(f->array.type, &bound, 1e20, f->data, n, n, shape);
+    zmpi_shape_find(f->array.type, &bound, 1e20, &(struct zmpi_column){f->data, n, 1}, n, shape);
     const size_t found = size_as(f, &bound, shape), one = size_as(f, &bound, row);
     cr_assert((double)found <= 1.01 * (double)one, "%s, abs=%g: %zux%zux%zu takes %zu, one row %zu",
               f->path, bound.value, shape[0], shape[1], shape[2], found, one);
@@ -144,7 +155,7 @@ static void compare(const struct field *f)
     size_t shape[3];
     for (double share = 1e-2; share > 5e-5; share /= 10)
         compare_abs(f, share);
-    zmpi_shape_find(f->array.type, &rel3, 1e20, f->data, n, n, shape);
+    zmpi_shape_find(f->array.type, &rel3, 1e20, &(struct zmpi_column){f->data, n, 1}, n, shape);
     const double given = (double)size_as(f, &rel3, f->array.extent),
                  found = (double)size_as(f, &rel3, shape), one = (double)size_as(f, &rel3, row);
     cr_assert(found <= 1.01 * one, "%s: %zux%zux%zu takes %.0f bytes, one row %.0f", f->path,

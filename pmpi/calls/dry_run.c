@@ -124,6 +124,7 @@ static void make_plan(struct zfile *f, struct zplan *p, const void *buf, MPI_Cou
     f->data.mistyped = !m->known && (m->element == ZMPI_F32 || m->element == ZMPI_F64) &&
                        zmpi_looks_like(m->element, m->data, n) != ZMPI_LOOKS_RIGHT;
     zplan_find_shape(f, p);
+    zplan_look_for_shape(f, p);
 }
 
 /* Of all ranks' data, as a collective call has it. */

@@ -182,6 +182,8 @@ static int write_independent(struct zfile *f, const struct zrequest *r, uint64_t
     p.most_runs = zstage_most_runs(f);
     const uint64_t bytes = p.memory.bytes;
     const int components = p.small ? 1 : zcomponents_look(f, &p);
+    if (components == 1)
+        zplan_look_for_shape(f, &p);
     if (components == 1 && !f->session.atomic && !p.memory.big_endian && bytes <= zstage_limit(f) &&
         p.runs <= p.most_runs) {
         rc = zplan_failed(f, &p, zmemory_to_host(&p.memory), "writing");
@@ -359,6 +361,8 @@ static int look(struct zfile *f, struct zplan *p, int rc, int bound, struct toge
     t->components = rc || bound ? 0 : zcomponents_look(f, p);
     if (abs(t->components) > 1)
         zcomponents_range(f, p, t->components);
+    else if (t->components)
+        zplan_look_for_shape(f, p);
     const int ranged = zplan_range(f, p, &t->range, &t->fill);
     rc = rc ? rc : ranged;
     t->rounds = rc ? 0 : zplan_pieces(f, p);

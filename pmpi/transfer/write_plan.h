@@ -45,9 +45,11 @@ static inline void zplan_clear(struct zplan *p)
 /* Takes the datatype and the view apart and checks the arguments; pieces of at most `most` bytes,
  * if the shape lets them. On failure the error is raised, and the plan covers nothing. */
 int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct zplan *p);
-/* The program's word, else the view's datatype, else the buffer's, else the runs, else what the
- * data are like, else one dimension. */
+/* The program's word, else the view's datatype, else the buffer's, else the runs, else one
+ * dimension. */
 void zplan_find_shape(struct zfile *f, struct zplan *p);
+/* Of a call that is one array: where nothing told its shape, what the data are like. */
+void zplan_look_for_shape(struct zfile *f, struct zplan *p);
 /* The shape that the first of `of` interleaved components looks like, if any; or (1) the first
  * `count` elements. */
 void zplan_shape_of_data(struct zfile *f, struct zplan *p, int of, size_t count);

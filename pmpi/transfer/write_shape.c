@@ -109,5 +109,4 @@ void zplan_find_shape(struct zfile *f, struct zplan *p)
     p->shape_from = ZSHAPE_NONE;
     p->shape[0] = p->shape[1] = 1;
     p->shape[2] = count;
-    zplan_shape_of_data(f, p, 1, count);
 }

@@ -5,8 +5,9 @@
 #include "base/pool.h"
 #include "judge/components.h"
 
-/* Bytes of points that stay in the first-level cache; and points that a thread takes at a time. */
-enum { BLOCK_BYTES = 16384, PORTION = 16384 };
+/* Bytes of points that stay in the second-level cache, where each component's are some KiB in a
+ * row; and points that a thread takes at a time. */
+enum { BLOCK_BYTES = 65536, PORTION = 16384 };
 
 /* Elements at distances of n, at any addresses: `restrict` lets the compiler keep all else in
  * registers. */

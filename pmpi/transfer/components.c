@@ -5,7 +5,6 @@
  */
 #include "transfer/components.h"
 #include "judge/shape.h"
-#include "layout/plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -341,39 +340,12 @@ static void find_shape(struct zfile *f, struct zplan *p)
 
 /* ---- pieces ---- */
 
-/* Parts of a piece that are taken apart one after the other: what stays in the caches until it is
- * coded, for each thread; and of each component enough for a record of its own. */
-#define PART            ((uint64_t)4 << 20)
-#define COMPONENT_BYTES ((uint64_t)512 << 10)
-
-/* Whole tiles, so that chunks are those of the piece; but encoder 3 predicts beyond them. */
-static uint64_t part_of(const struct zfile *f, const struct zplan *p)
-{
-    const uint64_t n = number_of(p), threads = (uint64_t)zruntime_threads(&f->options);
-    const uint64_t least = n * COMPONENT_BYTES, want = threads * PART;
-    const struct zmpi_array array = {p->memory.element, {p->shape[0], p->shape[1], p->shape[2]}};
-    enum zmpi_variant variant;
-    struct zmpi_plan plan;
-    if (p->components < 0 || zmpi_options_encoder(&f->options, &variant) != ZMPI_FLE ||
-        zmpi_plan_make(&array, &plan))
-        return p->most;
-    uint64_t unit = n * plan.width; /* of the outermost tiles */
-    bool tiled = false;
-    for (int axis = 0; axis < 3; axis++) {
-        unit *= tiled ? plan.elements[axis] : plan.tile[axis];
-        tiled |= plan.elements[axis] > 1;
-    }
-    const uint64_t many = want > least ? want : least,
-                   part = many > unit ? many / unit * unit : unit;
-    return part < p->most ? part : p->most;
-}
-
-/* Memory for a part. */
+/* Memory for the components of a piece. */
 static bool has_room(struct zfile *f, const struct zplan *p)
 {
-    const size_t n = number_of(p), width = zmpi_type_size(p->memory.element);
-    const uint64_t part = p->memory.bytes < p->part ? p->memory.bytes : p->part;
-    const uint64_t bytes = part + n * ZCOMPONENTS_APART * width;
+    const uint64_t piece = p->memory.bytes < p->most ? p->memory.bytes : p->most;
+    const uint64_t bytes =
+        piece + number_of(p) * ZCOMPONENTS_APART * zmpi_type_size(p->memory.element);
     if (p->components < 0 || bytes <= f->component_capacity)
         return true;
     free(f->component);
@@ -388,15 +360,12 @@ int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm
     /* A device does not take components apart. */
     int failed = zplan_failed(f, p, zmemory_to_host(&p->memory), "writing");
     p->components = components; /* with nothing to write, too */
-    p->part = p->most ? p->most : 1;
-    if (p->memory.bytes) {
-        find_shape(f, p);
-        p->part = part_of(f, p);
-        if (!has_room(f, p)) {
-            failed = zplan_failed(f, p, ZMPI_ERR_MEMORY, "writing");
-            p->components = components;
-        }
+    if (!has_room(f, p)) {
+        failed = zplan_failed(f, p, ZMPI_ERR_MEMORY, "writing");
+        p->components = components;
     }
+    if (p->memory.bytes)
+        find_shape(f, p);
     uint64_t pieces = zplan_pieces(f, p);
     int rc = find_ranges(f, p, comm, &pieces);
     if (!rc && f->options.bound.mode == ZMPI_RATIO)
@@ -431,13 +400,13 @@ static enum zmpi_status extent_of(const struct zplan *p, uint64_t begin, uint64_
     return zmpi_extent_close(extent);
 }
 
-/* A record for each component of what is taken apart together. */
-static int encode_part(struct zfile *f, struct zplan *p, uint64_t begin, uint64_t bytes)
+int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
 {
+    const uint64_t bytes = zplan_cut(f, p, *begin);
     const size_t n = number_of(p), width = zmpi_type_size(p->memory.element);
     const uint64_t order = f->log.last_here = zencode_order(f);
     int rc = MPI_SUCCESS;
-    const size_t plane = zcomponents_split(f, p, begin, bytes);
+    const size_t plane = zcomponents_split(f, p, *begin, bytes);
     for (size_t c = 0; c < n && !rc; c++) {
         struct zpiece piece = {.data = f->component + c * plane * width,
                                .element = p->memory.element,
@@ -447,21 +416,10 @@ static int encode_part(struct zfile *f, struct zplan *p, uint64_t begin, uint64_
                                .component = (int)c,
                                .order = &order,
                                .big_endian = p->memory.big_endian};
-        const enum zmpi_status status = extent_of(p, begin, bytes, c, &piece.extent);
+        const enum zmpi_status status = extent_of(p, *begin, bytes, c, &piece.extent);
         piece.search = zcomponents_bound(f, p, (int)c);
         rc = status ? zfile_raise_status(f, status, "writing") : zencode_piece(f, &piece);
     }
-    return rc;
-}
-
-int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
-{
-    const uint64_t end = *begin + zplan_cut(f, p, *begin);
-    int rc = MPI_SUCCESS;
-    for (uint64_t bytes; *begin < end && !rc; *begin += bytes) {
-        bytes = zplan_cut_part(p, *begin, end - *begin);
-        rc = encode_part(f, p, *begin, bytes);
-    }
-    *begin = end;
+    *begin += bytes;
     return rc;
 }

@@ -96,7 +96,6 @@ static void search_pieces(struct zfile *f, struct zplan *p)
             search_add(f, p, (int)(at / (p->memory.bytes / n)), p->memory.data + at, bytes);
             continue;
         }
-        bytes = zplan_cut_part(p, at, bytes);
         const size_t plane = zcomponents_split(f, p, at, bytes);
         for (size_t c = 0; c < n; c++)
             search_add(f, p, (int)c, f->component + c * plane * width, bytes / n);

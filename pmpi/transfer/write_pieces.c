@@ -12,46 +12,41 @@ static uint64_t whole(uint64_t unit, uint64_t most, uint64_t left)
 }
 
 /* Of a row of elements of `width` bytes: planes or rows of the component, or elements. */
-static uint64_t cut_row(const struct zplan *p, uint64_t width, uint64_t most, uint64_t left)
+static uint64_t cut_row(const struct zplan *p, uint64_t width, uint64_t left)
 {
     const uint64_t row = p->shape[2] * width, plane = p->shape[1] * row;
-    return whole(plane <= most ? plane : row <= most ? row : width, most, left);
+    return whole(plane <= p->most ? plane : row <= p->most ? row : width, p->most, left);
 }
 
 /* Whole points, and whole rows or planes where these are no more than a piece. */
-static uint64_t cut_components(const struct zplan *p, uint64_t most, uint64_t begin)
+static uint64_t cut_components(const struct zplan *p, uint64_t begin)
 {
     const struct zmpi_extent *e = &p->extent;
     const uint64_t width = zmpi_type_size(p->memory.element);
     const uint64_t number = (uint64_t)abs(p->components);
     if (p->components < 0) {
         const uint64_t block = p->memory.bytes / number;
-        return cut_row(p, width, most, block - begin % block);
+        return cut_row(p, width, block - begin % block);
     }
     /* The largest unit of the view that fits: a run, all runs of a level... */
     uint64_t unit = e->run, above = e->run;
     unsigned level = 0;
-    if (unit > most || begin % unit)
-        return cut_row(p, width * number, most, unit - begin % unit);
+    if (unit > p->most || begin % unit)
+        return cut_row(p, width * number, unit - begin % unit);
     for (; level < e->levels; level++) {
         above = unit * e->count[level];
-        if (above > most || begin % above)
+        if (above > p->most || begin % above)
             break;
         unit = above;
     }
-    return level == e->levels ? p->memory.bytes - begin : whole(unit, most, above - begin % above);
-}
-
-uint64_t zplan_cut_part(const struct zplan *p, uint64_t begin, uint64_t left)
-{
-    const uint64_t bytes = cut_components(p, p->part, begin);
-    return bytes < left ? bytes : left;
+    return level == e->levels ? p->memory.bytes - begin
+                              : whole(unit, p->most, above - begin % above);
 }
 
 uint64_t zplan_cut(const struct zfile *f, const struct zplan *p, uint64_t begin)
 {
     if (p->components)
-        return cut_components(p, p->most, begin);
+        return cut_components(p, begin);
     uint64_t left = p->memory.bytes - begin, bytes = left < p->piece ? left : p->piece;
     if (!f->view.increasing) {
         uint64_t tile = f->view.file.size, rest = tile - (p->position + begin) % tile;

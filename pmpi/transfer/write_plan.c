@@ -118,9 +118,7 @@ size_t zplan_capacity(const struct zplan *p)
 {
     if (p->components <= 0)
         return zencode_capacity(p->components ? p->most : p->piece, p->most_runs);
-    /* Parts end where rows and runs do, so that some are shorter. */
-    const size_t n = (size_t)p->components, parts = (size_t)(2 * (p->most / p->part));
-    return n * (zencode_capacity(p->most / n, 1) + parts * zencode_capacity(0, 1));
+    return (size_t)p->components * zencode_capacity(p->most / (size_t)p->components, 1);
 }
 
 /* Of all values, or of what is known of their components. */

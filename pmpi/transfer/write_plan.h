@@ -24,7 +24,6 @@ struct zplan {
      * one. 0: one array. */
     int components;
     uint64_t most;    /* bytes of a piece, but for those of one row */
-    uint64_t part;    /* of interleaved components that are taken apart together */
     uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
     size_t most_runs; /* of a piece, so that its list fits where records go */
     bool small;       /* up to ZMPI_EXACT_BELOW values, of all ranks if it is collective: exact */
@@ -63,8 +62,6 @@ size_t zplan_capacity(const struct zplan *p);
 
 /* Bytes of the piece that begins at `begin`, which is below the end. */
 uint64_t zplan_cut(const struct zfile *f, const struct zplan *p, uint64_t begin);
-/* Bytes of what is taken apart together, of a piece's `left` that begin at `begin`. */
-uint64_t zplan_cut_part(const struct zplan *p, uint64_t begin, uint64_t left);
 /* How many pieces there are, if none of them is cut in two for its runs (most_runs). */
 uint64_t zplan_pieces(const struct zfile *f, const struct zplan *p);
 

@@ -16,6 +16,9 @@
 enum { FEW = 64, MORE = 512, BATCH = 16, RUN = 4, BEST = 8, ROW_LEAST = 8 };
 #define GAIN_ROWS   0.94
 #define GAIN_PLANES 0.97
+/* And so much of the bytes of some chunks: bits of residuals do not see which chunks hold values
+ * that make all of it exact. */
+#define GAIN_BYTES 0.99
 /* Exceptions in a row that are looked behind. */
 enum { MASKED = 64 };
 /* Where less than one residual in so many has a bit, heads of chunks are most of a stream. */
@@ -36,6 +39,7 @@ struct half {
 };
 
 struct search {
+    struct zmpi_job job;
     enum zmpi_type type;
     bool ordered;         /* integers are bits in the order of numbers */
     double inverse, keep; /* of the step, 0: none; exact from there on */
@@ -272,7 +276,8 @@ static bool begin(struct search *s, enum zmpi_type type, const struct zmpi_bound
         return false;
     zmpi_job_threshold(&job, threshold);
     const bool steps = job.abs_bound > 0 && isfinite(job.abs_bound);
-    *s = (struct search){.type = type,
+    *s = (struct search){.job = job,
+                         .type = type,
                          .ordered = !steps,
                          .keep = job.keep,
                          .src = data->at,
@@ -295,6 +300,7 @@ bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double
         !begin(&s, type, bound, threshold, data))
         return false;
     struct candidate rows = {0, 0, 0};
+    const size_t one_row[3] = {1, 1, count};
     const uint64_t alone = cost_of(&s, 0, MORE, UINT64_MAX);
     if (alone < MORE * RUN / LITTLE)
         return false;
@@ -315,7 +321,11 @@ bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double
     shape[2] = planes.row;
     shape[1] = (planes.plane ? planes.plane : count) / planes.row;
     shape[0] = planes.plane ? count / planes.plane : 1;
-    return true;
+    if (zmpi_shape_bytes(&s.job, data, shape) <
+        GAIN_BYTES * zmpi_shape_bytes(&s.job, data, one_row))
+        return true;
+    memcpy(shape, one_row, sizeof one_row);
+    return false;
 }
 
 /* What is known of such arrays; NULL: nothing. */

@@ -25,6 +25,11 @@ struct zmpi_column {
 bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double threshold,
                      const struct zmpi_column *data, size_t count, size_t shape[3]);
 
+/* Bytes that an element takes by fle in an array of this shape, by some of its chunks; shape[2] may
+ * be all. 0: no memory. */
+double zmpi_shape_bytes(const struct zmpi_job *job, const struct zmpi_column *data,
+                        const size_t shape[3]);
+
 /* What was found before, of one file: for arrays of the same type and count. All 0: nothing. The
  * caller's; not for two threads at once. */
 enum { ZMPI_SHAPE_ARRAYS = 8 };

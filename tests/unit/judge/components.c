@@ -198,6 +198,53 @@ Test(components, moved)
     free(planes);
 }
 
+static bool same(double a, double b)
+{
+    return a <= b && a >= b;
+}
+
+/* Ranges as the components have them by themselves, whatever is left out of some of them: NaN and
+ * infinities, values from a threshold on, named fill values. */
+Test(components, ranges)
+{
+    enum { MOST = 3000, NUMBER = 64 };
+    struct kit_random r = {11};
+    unsigned char *x = malloc((size_t)MOST * NUMBER * 8 + 1), *one = malloc((size_t)MOST * 8);
+    cr_assert(x && one);
+    for (int trial = 0; trial < 300; trial++) {
+        const enum zmpi_type type = trial % 2 ? ZMPI_F32 : ZMPI_F64;
+        const int n = 2 + (int)kit_below(&r, NUMBER - 1), first = (int)kit_below(&r, (size_t)n),
+                  strange = trial % 3 ? (int)kit_below(&r, (size_t)n) : -1;
+        const size_t points = 1 + kit_below(&r, MOST - 1), all = points * (size_t)n;
+        const double threshold = trial % 5 == 0 ? 30 : 1e20;
+        const struct zmpi_fills fills = {trial % 7 == 0, {-7.25}};
+        unsigned char *at = x + trial % 4 / 3; /* at any address */
+        struct zmpi_range range[ZMPI_COMPONENTS_MOST], own;
+        for (size_t i = 0; i < all; i++) {
+            const size_t c = i % (size_t)n;
+            double v = (double)c + kit_unit(&r);
+            if ((int)c == strange && kit_below(&r, 50) == 0)
+                v = kit_special(&r, type);
+            if (kit_below(&r, 2000) == 0)
+                v = -7.25;
+            kit_put(type, at, i, v);
+        }
+        for (int c = 0; c < n; c++)
+            range[c] = ZMPI_RANGE_EMPTY;
+        zmpi_components_range(type, at, all, n, first, n, threshold, &fills, 1, range);
+        for (int c = first; c < n; c++) {
+            zmpi_component_take(type, at, all, n, c, one);
+            zmpi_range_without(type, one, points, threshold, &fills, 1, &own);
+            cr_assert(same(own.min, range[c].min) && same(own.max, range[c].max) &&
+                          same(own.fill, range[c].fill),
+                      "trial %d, component %d of %d: %g %g %g, not %g %g %g", trial, c, n,
+                      range[c].min, range[c].max, range[c].fill, own.min, own.max, own.fill);
+        }
+    }
+    free(x);
+    free(one);
+}
+
 /* Together: any bytes of any number of components, at any address, kept in the caches or not. */
 Test(components, moved_together)
 {

@@ -1,7 +1,7 @@
 /*
  * no_larger.c - by the same absolute bound, judged data take no more space than data that nobody
- * has judged: one row, without fill values, whole numbers and a shape. Samples decide, so that a
- * few fields at a few bounds are larger.
+ * has judged: one row, without fill values, whole numbers and a shape. Coded chunks tell whether a
+ * shape gains; by fle, so that one field by huffman at one bound is larger.
  */
 #include <math.h>
 
@@ -60,8 +60,8 @@ static void check(const struct field *f)
 Test(no_larger, fields)
 {
     each_field(check);
-    cr_assert_leq(worst, 1.1, "%.3f times as large", worst);
-    cr_assert_leq(larger, compared / 70, "%d of %d are larger", larger, compared);
+    cr_assert_leq(worst, 1.03, "%.3f times as large", worst);
+    cr_assert_leq(larger, 1, "%d of %d are larger", larger, compared);
     if (compared == FIELDS * BOUNDS * 2)
-        cr_assert_leq(exp(logs / compared), 0.9, "%.3f in the mean", exp(logs / compared));
+        cr_assert_leq(exp(logs / compared), 0.85, "%.3f in the mean", exp(logs / compared));
 }

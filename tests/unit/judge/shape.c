@@ -2,6 +2,7 @@
  * shape.c - the shape of arrays that came as one row. On the fields of ZMPI_DATA the shape that is
  * found must serve as well as the true one, and never worse than one row.
  */
+#include "judge/components.h"
 #include "judge/shape.h"
 
 #include <math.h>
@@ -121,6 +122,25 @@ Test(shape, recall)
               is_new);
     free(data);
     free(zeros);
+}
+
+/* Of the first of several components as of what it is by itself. */
+Test(shape, interleaved)
+{
+    enum { N = NZ * NY * NX, OF = 5 };
+    for (enum zmpi_type type = ZMPI_F32; type <= ZMPI_F64; type++) {
+        size_t alone[3], shape[3];
+        unsigned char *data = make(type), *mixed = calloc((size_t)N * OF, 8);
+        cr_assert_not_null(mixed);
+        for (int c = 0; c < OF; c++)
+            zmpi_component_put(type, data, c ? N / 2 : N, OF, c, mixed);
+        cr_assert(zmpi_shape_find(type, &rel3, 1e20, &(struct zmpi_column){data, N, 1}, N, alone));
+        cr_assert(
+            zmpi_shape_find(type, &rel3, 1e20, &(struct zmpi_column){mixed, N, OF}, N, shape));
+        cr_assert(memcmp(alone, shape, sizeof shape) == 0);
+        free(data);
+        free(mixed);
+    }
 }
 
 static double true_sum, found_sum, row_sum;

@@ -1,0 +1,106 @@
+/* shape_bytes.c - what an array takes by a shape: chunks of it are coded. */
+#include <stdlib.h>
+
+#include "judge/axes.h"
+#include "judge/components.h"
+#include "judge/shape.h"
+#include "kernels/kernels.h"
+#include "layout/plan_rows.h"
+
+/* Chunks that are coded at the most; blocks of each that tell the axes; bytes of a table's entry.
+ */
+enum { CHUNKS = 32, BLOCKS = 8, ENTRY = 8 };
+
+/* As much of the shape as data has: whole planes, whole rows, or elements. */
+static struct zmpi_array array_of(enum zmpi_type type, const size_t shape[3], size_t have)
+{
+    const size_t row = shape[2], plane = shape[1] * row;
+    if (shape[0] > 1 && have >= plane)
+        return (struct zmpi_array){type, {have / plane, shape[1], row}};
+    if (shape[1] > 1 && have >= row)
+        return (struct zmpi_array){type, {1, have / row, row}};
+    return (struct zmpi_array){type, {1, 1, have}};
+}
+
+/* The tile at `from`, in elements of a column, without gaps. */
+static void take_tile(const struct zmpi_plan *p, const struct zmpi_column *data,
+                      const struct zmpi_rows *from, const size_t extent[3], unsigned char *tile)
+{
+    const size_t bytes = extent[2] * p->width, of = (size_t)data->of;
+    const unsigned char *first = data->at;
+    for (size_t z = 0; z < extent[0]; z++)
+        for (size_t y = 0; y < extent[1]; y++, tile += bytes) {
+            const size_t at = (size_t)(from->at - first) + z * from->plane + y * from->row;
+            zmpi_component_take(p->type, first + at * of, extent[2] * of, data->of, 0, tile);
+        }
+}
+
+/* What samples are taken from, and where they lie while they are looked at. */
+struct samples {
+    const struct zmpi_plan *plan;
+    const struct zmpi_column *data;
+    size_t chunks;
+    unsigned char *tile;
+};
+
+/* Sample i. */
+static struct zmpi_rows take_chunk(const struct samples *s, size_t i, size_t extent[3])
+{
+    const struct zmpi_plan *p = s->plan;
+    size_t at[3];
+    zmpi_plan_place(p, (2 * i + 1) * p->chunks / (2 * s->chunks), at);
+    const struct zmpi_rows from = zmpi_plan_rows(p, at, s->data->at, extent);
+    take_tile(p, s->data, &from, extent, s->tile);
+    const size_t row = extent[2] * p->width;
+    return (struct zmpi_rows){.at = s->tile, .row = row, .plane = extent[1] * row};
+}
+
+/* As an encoder chooses them (4.6), by blocks of these chunks. */
+static unsigned find_axes(const struct samples *s, const struct zmpi_chunk_rule *rule)
+{
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    zmpi_chunk_cost_fn *const cost_of = s->plan->width == 4 ? kernels->cost32 : kernels->cost64;
+    struct zmpi_axes_look look = {0};
+    size_t extent[3];
+    for (size_t i = 0; i < s->chunks; i++) {
+        const struct zmpi_rows rows = take_chunk(s, i, extent);
+        for (size_t k = i * BLOCKS; k < (i + 1) * BLOCKS; k++)
+            look.counted += cost_of(rule, extent, &rows, k * 40503 & 0xFFFF, look.cost);
+    }
+    return zmpi_axes_choice(&look);
+}
+
+static double code_chunks(const struct samples *s, const struct zmpi_chunk_rule *rule,
+                          struct zmpi_chunk_work *work)
+{
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    zmpi_chunk_encode_fn *const encode =
+        s->plan->width == 4 ? kernels->encode32 : kernels->encode64;
+    size_t bytes = 0, elements = 0, extent[3];
+    for (size_t i = 0; i < s->chunks; i++) {
+        const struct zmpi_rows rows = take_chunk(s, i, extent);
+        bytes += encode(rule, extent, &rows, work->coded, work) + ENTRY;
+        elements += extent[0] * extent[1] * extent[2];
+    }
+    return (double)bytes / (double)elements;
+}
+
+double zmpi_shape_bytes(const struct zmpi_job *job, const struct zmpi_column *data,
+                        const size_t shape[3])
+{
+    const struct zmpi_array array = array_of(job->array.type, shape, data->have);
+    struct zmpi_plan plan;
+    struct zmpi_chunk_rule rule;
+    struct zmpi_chunk_work *work = zmpi_chunk_work_new();
+    unsigned char *tile = malloc(ZMPI_CHUNK_INPUT_BYTES);
+    double bytes = 0;
+    if (work && tile && zmpi_plan_make(&array, &plan) == ZMPI_OK) {
+        const struct samples s = {&plan, data, plan.chunks < CHUNKS ? plan.chunks : CHUNKS, tile};
+        zmpi_plan_rule(job, &rule);
+        rule.axes = find_axes(&s, &rule);
+        bytes = code_chunks(&s, &rule, work);
+    }
+    free(work);
+    free(tile);
+    return bytes;
+}

@@ -6,6 +6,7 @@
 #ifndef ZMPI_INTERP_FLARE_H
 #define ZMPI_INTERP_FLARE_H
 
+#include "huffman/huffman.h"
 #include "interp/interp_work.h"
 
 enum {
@@ -42,6 +43,12 @@ void zmpi_flare_predict(struct zmpi_interp_work *w, const size_t extent[3],
                         struct zmpi_flare_codes *c);
 
 /* ---- flare_codes.c: what hardware codes ---- */
+
+/* The book of a batch: of the first one, counts are of the codes that come before its level 1, and
+ * the book is an offline one; of others they are of the batch before. Returns its number, 0 to 6.
+ */
+unsigned zmpi_flare_book(size_t batch, const uint32_t count[ZMPI_HUFFMAN_SYMBOLS],
+                         struct zmpi_book *book);
 
 struct zmpi_flare_coder;
 /* NULL: no memory. most: elements of a tile. */

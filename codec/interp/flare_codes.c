@@ -67,18 +67,21 @@ static void count(struct zmpi_flare_coder *k, size_t from, size_t end)
         zmpi_section_count(&k->sections, load_section(k, from, end));
 }
 
-/* Of the books that all have, what is cheapest for the codes that a batch begins with: those of the
- * coarse levels. */
-static unsigned offline_book(struct zmpi_flare_coder *k)
+unsigned zmpi_flare_book(size_t batch, const uint32_t count[ZMPI_HUFFMAN_SYMBOLS],
+                         struct zmpi_book *book)
 {
     unsigned best = 0;
     uint64_t least = UINT64_MAX;
-    count(k, 0, k->codes.coarse);
+    if (batch) {
+        zmpi_book_train(count, 2, true, ZMPI_SORT_EXACT, book);
+        return OWN;
+    }
     for (unsigned i = 0; i < OWN; i++) {
-        const uint64_t cost = zmpi_book_cost(zmpi_book_offline(i), 4, k->sections.count);
+        const uint64_t cost = zmpi_book_cost(zmpi_book_offline(i), 4, count);
         best = cost < least ? i : best;
         least = cost < least ? cost : least;
     }
+    *book = *zmpi_book_offline(best);
     return best;
 }
 
@@ -88,18 +91,16 @@ static unsigned char *put_book(struct zmpi_flare_coder *k, size_t b, unsigned ch
 {
     const struct zmpi_flare_codes *c = &k->codes;
     struct zmpi_sections *s = &k->sections;
-    const unsigned number = b ? OWN : offline_book(k);
+    const size_t from = b > 1 ? c->end[b - 2] : 0;
     if (at == end)
         return NULL;
+    count(k, from, b ? c->end[b - 1] : c->coarse);
+    const unsigned number = zmpi_flare_book(b, s->count, &s->book);
     *at++ = (unsigned char)number;
-    if (!b) {
-        s->book = *zmpi_book_offline(number);
-        zmpi_huffman_encoder_set(&s->encoder, &s->book);
-        return at;
-    }
-    count(k, b > 1 ? c->end[b - 2] : 0, c->end[b - 1]);
-    zmpi_book_train(s->count, 2, true, ZMPI_SORT_EXACT, &s->book);
-    return zmpi_section_put_book(s, at, end);
+    if (number == OWN)
+        return zmpi_section_put_book(s, at, end);
+    zmpi_huffman_encoder_set(&s->encoder, &s->book);
+    return at;
 }
 
 size_t zmpi_flare_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most)

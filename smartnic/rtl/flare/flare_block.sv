@@ -1,6 +1,6 @@
-// flare_block.sv - a block of up to 32^3 points: its memory, the way through it, and an array (format.md 1.6). First all its
-// points come in, row by row: what is decoded of those that coarser levels have, of the others the value, or the code. Then
-// the new ones go out, in the order of their codes, a point a cycle.
+// flare_block.sv - a block of up to 32^3 points: its memory, the way through it, and an array (format.md 1.6). First the points
+// that coarser levels have come in, row by row. Then a value, or a code, of each other point goes in, in the order of
+// codes, and a code and a value come out, a point a cycle.
 //
 // Four points of a direction lie in four memories: a point is in that of the sum of its coordinates' halves, modulo 4, so
 // along any axis the next known point is in the next one.
@@ -12,10 +12,19 @@ module flare_block (
     input  logic [17:0] count,    // points along z, y, x, 6 bits each, x lowest; 1 to 32
     output logic        idle,
     output logic        runs,     // predicts: to be counted
+    // A known point's place is asked for; what it is comes a cycle after it was taken.
+    output logic [14:0] k_at,
+    output logic        k_valid,
+    input  logic        k_ready,
+    input  logic [31:0] k_data,
+    output logic        k_comes,  // that it is there, and of which plane
+    output logic [ 4:0] k_plane,
     input  logic [31:0] s_data,
     input  logic        s_none,   // has no value
     input  logic        s_valid,
     output logic        s_ready,
+    output logic        s_last,   // of the block
+    output logic [14:0] m_at,     // z, y, x in the block
     output logic [31:0] m_code,
     output logic [31:0] m_value,
     output logic        m_last,
@@ -23,7 +32,7 @@ module flare_block (
     input  logic        m_ready
 );
   localparam int STAGES = 7;  // from a point's address to its code
-  typedef enum logic [1:0] {IDLE, LOAD, RUN, DRAIN} state_t;
+  typedef enum logic [2:0] {IDLE, LOAD, LOADED, RUN, DRAIN} state_t;
   state_t state;
 
   // ---- the way: at[0] is x ----
@@ -35,7 +44,7 @@ module flare_block (
   always_comb begin
     for (int i = 0; i < 3; i++) begin
       first[i] = state == RUN && 2'(i) == axis ? 5'd1 : 5'd0;
-      step[i]  = state == RUN && 2'(i) >= axis ? 6'd2 : 6'd1;
+      step[i]  = state == LOAD || 2'(i) >= axis ? 6'd2 : 6'd1;
     end
     last = 1'b1;
     for (int i = 0; i < 3; i++) begin
@@ -58,8 +67,10 @@ module flare_block (
   assign later = direction(axis + 2'd1, n);
   assign idle  = state == IDLE;
   assign runs  = state == RUN || state == DRAIN;
-  assign s_ready = state == LOAD;
-  assign moves = state == LOAD ? s_valid : state == RUN && go;
+  assign k_valid = state == LOAD;
+  assign s_ready = state == RUN && go;
+  assign s_last  = last && later == 2'd3;
+  assign moves = state == LOAD ? k_ready : s_valid && s_ready;
   assign begins = state == DRAIN && valid == '0;
   always_ff @(posedge clk) begin
     if (moves) for (int i = 0; i < 3; i++) at[i] <= next[i];
@@ -72,8 +83,8 @@ module flare_block (
         state   <= LOAD;
         for (int i = 0; i < 3; i++) at[i] <= 5'd0;
       end
-      LOAD:
-      if (moves && last) begin
+      LOAD: if (moves && last) state <= LOADED;
+      LOADED: begin
         axis  <= direction(2'd0, n);
         state <= direction(2'd0, n) == 2'd3 ? IDLE : RUN;
         for (int i = 0; i < 3; i++) at[i] <= 2'(i) == direction(2'd0, n) ? 5'd1 : 5'd0;
@@ -95,7 +106,7 @@ module flare_block (
   assign go = !m_valid || m_ready;
   always_ff @(posedge clk) begin
     if (go) begin
-      valid    <= {valid[STAGES-2:0], state == RUN};
+      valid    <= {valid[STAGES-2:0], state == RUN && s_valid};
       lasts    <= {lasts[STAGES-2:0], last && later == 2'd3};
       place[0] <= {at[2], at[1], at[0]};
       for (int k = 1; k < STAGES; k++) place[k] <= place[k-1];
@@ -110,14 +121,20 @@ module flare_block (
   function automatic logic [1:0] bank_of(input logic [1:0] z, input logic [1:0] y, input logic [1:0] x);
     bank_of = z + y + x;
   endfunction
-  logic [14:0] here, put_at;
+  logic [14:0] here, put_at, came_at;
   logic [31:0] put;
-  logic puts, known;
-  assign here   = {at[2], at[1], at[0]};
-  assign known  = !(at[2][0] || at[1][0] || at[0][0]);
-  assign puts   = state == LOAD ? s_valid && known : m_valid && m_ready;
-  assign put_at = state == LOAD ? here : place[STAGES-1];
-  assign put    = state == LOAD ? s_data : m_value;
+  logic puts;
+  assign here    = {at[2], at[1], at[0]};
+  assign k_at    = here;
+  assign k_plane = came_at[14:10];
+  assign m_at    = place[STAGES-1];
+  assign puts    = k_comes || (m_valid && m_ready);
+  assign put_at  = k_comes ? came_at : m_at;
+  assign put     = k_comes ? k_data : m_value;
+  always_ff @(posedge clk) begin
+    k_comes <= state == LOAD && k_ready;
+    came_at <= here;
+  end
 
   // Point k of the four, at -3, -1, 1, 3; those outside read anything.
   logic [14:0] point[4];
@@ -160,22 +177,11 @@ module flare_block (
     end
   endgenerate
   logic [32:0] fresh;
-  ceaz_memory #(
-      .W(33),
-      .DEPTH(32768)
-  ) values (
-      .clk,
-      .write(state == LOAD && s_valid && !known),
-      .write_at(here),
-      .write_data({s_none, s_data}),
-      .read(go),
-      .read_at(here),
-      .read_data(fresh)
-  );
   always_ff @(posedge clk)
     if (go) begin
       turn1 <= turn;
       has1  <= has;
+      fresh <= {s_none, s_data};
     end
 
   flare_array array (

@@ -1,57 +1,143 @@
-// flare_coder.sv - codes of a batch to sections of bits (format.md 1.6), by CEAZ's Huffman stage: a section of up to 8192 codes
-// is taken, coded in four streams, and given out, each stream from a new word on. Its parts do not overlap in time.
+// flare_coder.sv - codes of a chunk to sections of bits, batch by batch (format.md 1.6, 4.11), by CEAZ's Huffman stage. Before each
+// batch it asks for a book, with the counts for which that is made: of the first batch those of its coarse codes, which
+// come once more afterwards; else of the batch before. A section is taken while the one before is counted and coded, and
+// given out while the next one is.
 module flare_coder (
     input  logic         clk,
     input  logic         rst,
     input  logic         start,
-    input  logic [ 31:0] total,         // codes of the batch
+    input  logic [ 31:0] coarse,        // codes of the first batch before its level 1
+    input  logic [127:0] total,         // codes of each batch
+    input  logic [  1:0] last_batch,
     output logic         busy,
-    // Codes, 1 to 4 at a time, as flare_collect gives them.
-    input  logic [  2:0] s_count,
-    input  logic [ 31:0] s_code,
+    output logic         asks,          // for the book of `batch`
+    output logic [  1:0] batch,
+    input  logic         answer,        // it is there
+    // Rows of four codes.
+    output logic         keep,          // they will be asked for again
+    output logic         rewind,
+    input  logic [ 31:0] s_row,
     input  logic         s_valid,
     output logic         s_ready,
-    // The book: a symbol's length and code; between batches.
+    // The book: a symbol's length and code. Counts: two cycles later.
     input  logic         book_write,
     input  logic [  9:0] book_symbol,
     input  logic [ 15:0] book_code,
-    // Words of a section, stream after stream, the sizes of all with each of them.
+    input  logic [  9:0] ask,
+    output logic [ 31:0] count,
+    // Words of a section: four sizes in bytes of 16 bits, then stream after stream.
     output logic [ 63:0] m_word,
-    output logic [ 55:0] m_bytes,       // of the four streams
     output logic         m_last,        // of the section
     output logic         m_valid,
     input  logic         m_ready
 );
-  typedef enum logic [2:0] {IDLE, HEAD, FILL, CODE, NEXT, READ, GIVE} state_t;
+  // ---- batches ----
+  typedef enum logic [1:0] {IDLE, CLEAR, WORK, ASK} state_t;
   state_t state;
-  logic [31:0] left;            // codes of the batch, from this section on
-  logic [13:0] length, put;     // codes of the section: all, and those in it
-  logic [55:0] held;            // codes that have come, up to seven
-  logic [2:0] pending;
+  logic is_coarse, clearing, counts, all_done;
   assign busy   = state != IDLE;
-  assign length = left > 32'd8192 ? 14'd8192 : left[13:0];
+  assign asks   = state == ASK;
+  assign keep   = is_coarse;
+  assign counts = is_coarse || batch != last_batch;
+  assign rewind = state == WORK && all_done && is_coarse;
+  always_ff @(posedge clk) begin
+    case (state)
+      IDLE:
+      if (start) begin
+        batch     <= 2'd0;
+        is_coarse <= 1'b1;
+        state     <= CLEAR;
+      end
+      CLEAR: state <= WORK;
+      WORK:
+      if (all_done) begin
+        state <= !is_coarse && batch == last_batch ? IDLE : ASK;
+        if (!is_coarse && batch != last_batch) batch <= batch + 2'd1;
+      end
+      default:
+      if (answer) begin
+        is_coarse <= 1'b0;
+        state     <= CLEAR;
+      end
+    endcase
+    if (rst) begin
+      state     <= IDLE;
+      is_coarse <= 1'b1;
+    end
+  end
 
-  // ---- rows of four; only the last of a batch may have fewer ----
-  logic takes, row;
-  logic [31:0] come;
-  assign s_ready = state == FILL && !row && put < length;
-  assign takes   = s_valid && s_ready;
-  assign come    = s_code & ~(32'hFFFF_FFFF << {s_count, 3'b0});
-  assign row     = state == FILL && put < length && (pending >= 3'd4 || put + {11'b0, pending} >= length);
-
+  // ---- a section comes, into one of two halves ----
+  logic [31:0] to_come;
+  logic [13:0] length, put, length_of[2];
+  logic comes, in_half, row;
+  logic [1:0] full;
   logic [127:0] words;
-  always_comb for (int i = 0; i < 4; i++) words[32*i+:32] = {{24{held[8*i+7]}}, held[8*i+:8]};
+  assign length  = to_come > 32'd8192 ? 14'd8192 : to_come[13:0];
+  assign s_ready = comes;
+  assign row     = comes && s_valid;
+  always_comb for (int i = 0; i < 4; i++) words[32*i+:32] = {{24{s_row[8*i+7]}}, s_row[8*i+:8]};
+
+  // ---- it is counted, then coded into one of two halves, and given out ----
+  typedef enum logic [1:0] {WAIT, COUNT, CODE} pass_t;
+  pass_t pass;
+  logic half, to_half, done, coded;
+  logic [1:0] kept;
+  logic [55:0] bytes, bytes_of[2];
+  assign coded = pass == CODE && done;
+  assign all_done = to_come == 32'd0 && !comes && full == 2'b0 && kept == 2'b0 && pass == WAIT && !clearing;
+  logic opens;
+  assign opens = state == WORK && !comes && to_come != 32'd0 && !full[in_half];
+  always_ff @(posedge clk) begin
+    if (state == CLEAR) to_come <= is_coarse ? coarse : total[32*batch+:32];
+    if (opens) begin
+      comes <= 1'b1;
+      put   <= 14'd0;
+    end
+    if (row) begin
+      put <= put + 14'd4;
+      if (put + 14'd4 >= length) begin
+        comes              <= 1'b0;
+        full[in_half]      <= 1'b1;
+        length_of[in_half] <= length;
+        in_half            <= !in_half;
+        to_come            <= to_come - {18'b0, length};
+      end
+    end
+    if (pass != WAIT && done && (pass == CODE || is_coarse)) begin
+      full[half] <= 1'b0;
+      half       <= !half;
+    end
+    case (pass)
+      WAIT: if (full[half] && !kept[to_half] && !clearing) pass <= counts ? COUNT : CODE;
+      COUNT: if (done) pass <= is_coarse ? WAIT : CODE;
+      default: if (done) pass <= WAIT;
+    endcase
+    if (coded) begin
+      kept[to_half]     <= 1'b1;
+      bytes_of[to_half] <= bytes;
+      to_half           <= !to_half;
+    end
+    if (given) begin
+      kept[out_half] <= 1'b0;
+      out_half       <= !out_half;
+    end
+    if (rst) begin
+      comes <= 1'b0;
+      pass  <= WAIT;
+      {full, kept, in_half, half, to_half, out_half} <= '0;
+    end
+  end
+
   // ---- the stage ----
   logic [39:0] symbol;
   logic [3:0] symbol_valid;
-  logic [63:0] code;
+  logic [63:0] code, bits;
   logic [20:0] runs;
   logic [15:0] escape;
   logic [13:0] saved;
-  logic done, shorter;
+  logic shorter, reads;
   logic [1:0] stream;
   logic [10:0] at;
-  logic [13:0] bytes;
   ceaz_books books (
       .clk,
       .write(book_write),
@@ -64,97 +150,97 @@ module flare_coder (
       .runs,
       .escape
   );
+  ceaz_histogram histogram (
+      .clk,
+      .rst,
+      .clear(state == CLEAR),
+      .clearing,
+      .symbol,
+      .valid(pass == COUNT ? symbol_valid : 4'b0),
+      .load(1'b0),
+      .load_at(10'd0),
+      .load_count(32'd0),
+      .ask,
+      .count
+  );
   ceaz_huffman huffman (
       .clk,
       .rst,
-      .r_start(state == HEAD),
+      .r_start(opens),
       .r_count(length),
-      .r_half(1'b0),
+      .r_half(in_half),
       .r_valid(row),
       .r_words(words),
-      .start(state == CODE),
-      .half(1'b0),
-      .to_half(1'b0),
-      .count(length),
+      .start(pass != WAIT),
+      .half,
+      .to_half,
+      .count(length_of[half]),
       .coded(1'b1),
       .four(1'b1),
       .fixed(14'd0),
       .size(14'h3FFF),
       .less(1'b0),
-      .all_runs(1'b0),
+      .all_runs(pass == COUNT),
       .done,
       .shorter,
       .saved,
-      .bytes(m_bytes),
+      .bytes,
       .runs,
       .escape,
       .symbol,
       .symbol_valid,
       .code,
-      .bits_read(state == READ),
-      .bits_half(1'b0),
+      .bits_read(reads),
+      .bits_half(out_half),
       .bits_stream(stream),
       .bits_at(at),
-      .bits_words(m_word)
+      .bits_words(bits)
   );
   logic unused;
-  assign unused = &{1'b0, shorter, saved, symbol_valid};
+  assign unused = &{1'b0, shorter, saved};
 
-  // ---- streams out; one that has no bytes has no words ----
-  logic more;
-  assign bytes   = m_bytes[14*stream+:14];
-  assign more    = {at, 3'b0} < bytes;
-  assign m_valid = state == GIVE;
-  always_comb begin  // none behind this word
-    m_last = {at, 3'b0} + 14'd8 >= bytes;
-    for (int k = 1; k < 4; k++) if (2'(k) > stream && m_bytes[14*k+:14] != 14'd0) m_last = 1'b0;
+  // ---- words out; a stream that has no bytes has none ----
+  typedef enum logic [1:0] {NEXT, SIZES, GIVE, LATER} out_t;
+  out_t out;
+  logic out_half, given, more, goes, rest;
+  logic [55:0] sizes;
+  logic [13:0] size;
+  assign sizes   = bytes_of[out_half];
+  assign size    = sizes[14*stream+:14];
+  assign more    = {at, 3'b0} < size;  // `at` is the next one to be read
+  assign goes    = m_valid && m_ready;
+  assign m_valid = out == SIZES || out == GIVE;
+  assign m_word  = out == SIZES ? {2'b0, sizes[55:42], 2'b0, sizes[41:28], 2'b0, sizes[27:14], 2'b0, sizes[13:0]} : bits;
+  assign m_last  = !more && !rest;
+  assign reads   = more && (out == LATER || (out == GIVE && m_ready));
+  assign given   = goes && m_last;
+  always_comb begin  // another stream has words
+    rest = 1'b0;
+    for (int k = 1; k < 4; k++) if (2'(k) > stream && sizes[14*k+:14] != 14'd0) rest = 1'b1;
   end
-
   always_ff @(posedge clk) begin
-    if (row) begin
-      held    <= held >> 32;
-      pending <= pending >= 3'd4 ? pending - 3'd4 : 3'd0;
-      put     <= put + (pending >= 3'd4 ? 14'd4 : {11'b0, pending});
-    end
-    if (takes) begin
-      held    <= held | {24'b0, come} << {pending[1:0], 3'b0};
-      pending <= pending + s_count;
-    end
-    case (state)
-      IDLE:
-      if (start && total != 32'd0) begin
-        left    <= total;
-        held    <= '0;
-        pending <= 3'd0;
-        state   <= HEAD;
-      end
-      HEAD: begin
-        put   <= 14'd0;
-        state <= FILL;
-      end
-      FILL: if (put >= length) state <= CODE;
-      CODE:
-      if (done) begin
+    if (reads) at <= at + 1'b1;
+    case (out)
+      NEXT:
+      if (kept[out_half]) begin
         stream <= 2'd0;
         at     <= 11'd0;
-        state  <= NEXT;
+        out    <= SIZES;
       end
-      NEXT:
-      if (more) state <= READ;
-      else if (stream != 2'd3) begin
+      SIZES: if (m_ready) out <= LATER;
+      LATER:
+      if (more) out <= GIVE;
+      else begin
         stream <= stream + 1'b1;
         at     <= 11'd0;
-      end else begin
-        left  <= left - {18'b0, length};
-        state <= left == {18'b0, length} ? IDLE : HEAD;
       end
-      READ: state <= GIVE;
       default:
-      if (m_ready) begin
-        at    <= at + 1'b1;
-        state <= NEXT;
+      if (m_ready && !more) begin
+        out    <= given ? NEXT : LATER;
+        stream <= stream + 1'b1;
+        at     <= 11'd0;
       end
     endcase
-    if (rst) state <= IDLE;
+    if (rst) out <= NEXT;
   end
 endmodule

@@ -1,8 +1,10 @@
-// flare_predict.sv - FLARE's prediction engine: M blocks at a time behind the look-ahead order, each by an array of its own.
-// A block goes to the first array that is free; what it needs and makes goes by that array's streams.
+// flare_predict.sv - FLARE's prediction engine: the anchors, then M blocks at a time behind the look-ahead order, each by an array
+// of its own. A block goes to the first array that is free. What it needs of coarser levels comes from the SRAM, to which
+// goes what finer ones need; slices' ranges are kept on the way.
 module flare_predict #(
     parameter int M = 4,
     parameter int W = 16,
+    parameter int A = 18,                        // of the SRAM's words
     parameter int LOG = M > 1 ? $clog2(M) : 1
 ) (
     input  logic            clk,
@@ -12,6 +14,8 @@ module flare_predict #(
     input  logic [     7:0] nz,
     input  logic [   W-1:0] ny,
     input  logic [   W-1:0] nx,
+    input  logic [   A-1:0] row,        // the SRAM's: half of nx, rounded up; by half of ny
+    input  logic [   A-1:0] plane,
     input  logic            hold,       // no block may begin
     output logic            busy,
     output logic            job,        // a block begins: by which array, where, points
@@ -19,42 +23,97 @@ module flare_predict #(
     output logic [     1:0] job_shift,
     output logic [ 3*W-1:0] job_at,
     output logic [    17:0] job_count,
+    // Values, or codes, of anchors; their codes, and what they are decoded to.
+    input  logic [    31:0] a_data,
+    input  logic            a_none,
+    input  logic            a_valid,
+    output logic            a_ready,
+    output logic [    31:0] n_code,
+    output logic [    31:0] n_value,
+    output logic            n_valid,
+    input  logic            n_ready,
+    // The same of each array's block, in the order of codes.
     input  logic [32*M-1:0] s_data,
     input  logic [   M-1:0] s_none,
     input  logic [   M-1:0] s_valid,
     output logic [   M-1:0] s_ready,
+    output logic [   M-1:0] s_last,
     output logic [32*M-1:0] m_code,
     output logic [32*M-1:0] m_value,
     output logic [   M-1:0] m_last,
     output logic [   M-1:0] m_valid,
     input  logic [   M-1:0] m_ready,
-    output logic [    47:0] cycles,     // while busy
-    output logic [    47:0] runs        // of all arrays while they predict
+    input  logic [     6:0] slice,      // asks for its range
+    output logic [    31:0] least,
+    output logic [    31:0] largest,
+    output logic [    31:0] cycles,     // while busy
+    output logic [    31:0] runs        // of all arrays while they predict
 );
+  // ---- anchors first ----
+  logic anchors_busy, anchors_were, anchor_write;
+  logic [A-1:0] anchor_at;
+  logic [M-1:0] q_ready;
+  flare_anchors #(
+      .W(W),
+      .A(A)
+  ) anchors (
+      .clk,
+      .rst,
+      .start,
+      .decode,
+      .nz,
+      .ny,
+      .nx,
+      .row,
+      .plane,
+      .busy(anchors_busy),
+      .s_data(a_data),
+      .s_none(a_none),
+      .s_valid(a_valid),
+      .s_ready(a_ready),
+      .m_code(n_code),
+      .m_value(n_value),
+      .m_valid(n_valid),
+      .m_ready(n_ready),
+      .q_valid(anchor_write),
+      .q_at(anchor_at),
+      .q_ready(q_ready[0])
+  );
+
+  // ---- blocks ----
   logic [M-1:0] idle, running;
-  logic order_busy, valid, opens, decodes;
-  assign job  = valid && !hold && (opens ? &idle : |idle);
-  assign busy = order_busy || idle != '1;
+  logic order_busy, valid, opens, decodes, of_slices, closes, closing;
+  logic [6:0] first_slice;
+  // Ranges are put together before the next slab begins.
+  assign job    = valid && !hold && (opens ? &idle && !of_slices && !closing : |idle);
+  assign busy   = anchors_busy || anchors_were || order_busy || idle != '1 || of_slices || closing;
+  assign closes = of_slices && &idle && (!valid || opens);
   always_comb begin
     job_array = '0;
     for (int k = M - 1; k >= 0; k--) if (idle[k]) job_array = LOG'(k);
   end
   always_ff @(posedge clk) begin
+    anchors_were <= anchors_busy;
     if (start) begin
       decodes <= decode;
       cycles  <= '0;
       runs    <= '0;
     end else begin
       if (busy) cycles <= cycles + 1'b1;
-      runs <= runs + 48'($countones(running));
+      runs <= runs + 32'($countones(running));
     end
+    if (job && opens && job_shift == 2'd0) begin
+      of_slices   <= 1'b1;
+      first_slice <= job_at[2*W+:7];
+    end else if (closes) of_slices <= 1'b0;
+    if (rst) of_slices <= 1'b0;
   end
   flare_order #(
       .W(W)
   ) order (
       .clk,
       .rst,
-      .start,
+      .start(anchors_were && !anchors_busy),
       .nz,
       .ny,
       .nx,
@@ -66,8 +125,46 @@ module flare_predict #(
       .count(job_count),
       .ready(job)
   );
+
+  logic [M-1:0] q_valid, q_write, of_finest, seen;
+  logic [A*M-1:0] q_at;
+  logic [32*M-1:0] q_data, known, seen_value;
+  logic [5*M-1:0] seen_plane;
+  flare_sram #(
+      .M(M),
+      .DEPTH(1 << A)
+  ) sram (
+      .clk,
+      .q_valid(anchors_busy ? M'(anchor_write) : q_valid),
+      .q_write(anchors_busy ? M'(1) : q_write),
+      .q_at(anchors_busy ? (A * M)'(anchor_at) : q_at),
+      .q_data(anchors_busy ? (32 * M)'(n_value) : q_data),
+      .q_ready,
+      .a_data(known)
+  );
+  flare_slice #(
+      .M(M)
+  ) slices (
+      .clk,
+      .rst,
+      .clear(job && opens),
+      .valid(seen & of_finest),
+      .slice(seen_plane),
+      .value(seen_value),
+      .close(closes),
+      .first(first_slice),
+      .closing,
+      .ask(slice),
+      .least,
+      .largest
+  );
   generate
     for (genvar k = 0; k < M; k++) begin : block
+      logic [14:0] asked, made, place;
+      logic asks, gives, comes, given, taken, accepts;
+      logic [4:0] came_plane;
+      logic [1:0] shift;
+      logic [A:0] base, offset;
       flare_block work (
           .clk,
           .rst,
@@ -76,16 +173,44 @@ module flare_predict #(
           .count(job_count),
           .idle(idle[k]),
           .runs(running[k]),
+          .k_at(asked),
+          .k_valid(asks),
+          .k_ready(q_ready[k] && asks),
+          .k_data(known[32*k+:32]),
+          .k_comes(comes),
+          .k_plane(came_plane),
           .s_data(s_data[32*k+:32]),
           .s_none(s_none[k]),
           .s_valid(s_valid[k]),
           .s_ready(s_ready[k]),
+          .s_last(s_last[k]),
+          .m_at(made),
           .m_code(m_code[32*k+:32]),
           .m_value(m_value[32*k+:32]),
           .m_last(m_last[k]),
-          .m_valid(m_valid[k]),
-          .m_ready(m_ready[k])
+          .m_valid(gives),
+          .m_ready(taken)
       );
+      always_ff @(posedge clk)
+        if (job && job_array == LOG'(k)) begin
+          shift <= job_shift;
+          base  <= (A + 1)'(job_at[2*W+:W]) * {1'b0, plane} + (A + 1)'(job_at[W+:W]) * {1'b0, row} + (A + 1)'(job_at[0+:W]);
+        end
+      // Points of the finest level are not needed again.
+      assign of_finest[k] = shift == 2'd0;
+      assign place   = asks ? asked : made;
+      assign offset  = (A + 1)'(place[14:10]) * {1'b0, plane} + (A + 1)'(place[9:5]) * {1'b0, row} + (A + 1)'(place[4:0]);
+      assign q_at[A*k+:A]     = A'((base + (offset << shift)) >> 1);
+      assign q_data[32*k+:32] = m_value[32*k+:32];
+      assign q_write[k] = !asks;
+      assign q_valid[k] = asks || (gives && !of_finest[k] && m_ready[k]);
+      assign accepts    = of_finest[k] || (q_ready[k] && !asks);
+      assign m_valid[k] = gives && accepts;
+      assign taken      = m_ready[k] && accepts;
+      assign given      = gives && taken;
+      assign seen[k]    = comes || given;
+      assign seen_plane[5*k+:5]   = comes ? came_plane : made[14:10];
+      assign seen_value[32*k+:32] = comes ? known[32*k+:32] : m_value[32*k+:32];
     end
   endgenerate
 endmodule

@@ -1,5 +1,5 @@
-/* flare_sim.h - FLARE's prediction engine, simulated, behind a C interface: a chunk's integers to
- * codes and back. */
+/* flare_sim.h - FLARE's engine, simulated, behind a C interface: what its driver does. A chunk's
+ * integers to the bytes that format.md 1.6 has for it, and back. */
 #ifndef ZMPI_FLARE_SIM_H
 #define ZMPI_FLARE_SIM_H
 
@@ -11,41 +11,37 @@
 extern "C" {
 #endif
 
-/* A chunk, row by row without gaps. Anchors hold what they are decoded to. */
+/* A chunk, row by row without gaps. */
 struct flare_sim_chunk {
     size_t extent[3];
-    bool decode;
-    int32_t *value; /* INT32_MIN: none; afterwards what is decoded. decode: of points that are no
-                       anchors nothing is known */
-    int32_t *code;  /* all points' but the anchors', in the order of codes */
-    size_t codes;
-};
-
-/* What it took. */
-struct flare_sim_cycles {
-    uint64_t busy, runs; /* from start to end; of all arrays while they predict */
+    int32_t *value;                        /* INT32_MIN: none; afterwards what is decoded */
+    int32_t least[128], largest[128];      /* decoded value of each slice: made */
+    uint64_t cycles, predict, runs, codes; /* made: from start to end; while it predicts; of all
+                                              arrays; while it codes or decodes */
 };
 
 struct flare_sim;
 
-/* `arrays` of those that are built; NULL: it is none of them. */
+/* `arrays` of those that are built; NULL: it is none of them, or no memory. */
 struct flare_sim *flare_sim_open(unsigned arrays);
 void flare_sim_close(struct flare_sim *s);
-/* stall: how often, in 256, nothing is offered and nothing is taken, at random. False: it hangs, or
- * says what cannot be. */
-bool flare_sim_run(struct flare_sim *s, struct flare_sim_chunk *c, unsigned stall,
-                   struct flare_sim_cycles *cycles);
+/* How often, in 256, nothing is offered and nothing is taken, at random. */
+void flare_sim_stall(struct flare_sim *s, unsigned stall);
+/* Has the engine memory for chunks of this shape? */
+bool flare_sim_fits(const size_t extent[3]);
+/* Returns the size, at most `most`; 0: there is no room, or the engine does not answer, or says
+ * what cannot be. */
+size_t flare_sim_encode(struct flare_sim *s, struct flare_sim_chunk *c, unsigned char *dst,
+                        size_t most);
+/* src is untrusted. False: it is damaged, or as above. */
+bool flare_sim_decode(struct flare_sim *s, struct flare_sim_chunk *c, const unsigned char *src,
+                      size_t size);
 
-/* A batch's codes to the bytes of its sections (format.md 1.6) by the coder's hardware; dst has
- * room. book: of each of 998 symbols its length << 12 | its code as it lies in a stream. Returns
- * the size; 0: it hangs. */
-size_t flare_sim_code(const signed char *code, size_t n, const uint16_t book[998], unsigned stall,
-                      unsigned char *dst);
-
-/* One section of `size` bytes back to its n <= 8192 codes. table: of each 12 bits, the first
- * lowest, the length of the code that they begin with << 10 | its symbol. False: it is none. */
-bool flare_sim_decode(const unsigned char *src, size_t size, size_t n, const uint16_t table[4096],
-                      unsigned stall, signed char *code);
+/* The decoder by itself: one section of `size` bytes back to its n <= 8192 codes. table: of each 12
+ * bits, the first lowest, the length of the code that they begin with << 10 | its symbol. False: it
+ * is none. */
+bool flare_sim_section(const unsigned char *src, size_t size, size_t n, const uint16_t table[4096],
+                       unsigned stall, signed char *code);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* flare_sim_engine.h - the way through a block's points, for each model of flare_sim_t.h. */
+/* flare_sim_engine.h - what goes in and comes out of each model of flare_sim_t.h. */
 #ifndef ZMPI_FLARE_SIM_ENGINE_H
 #define ZMPI_FLARE_SIM_ENGINE_H
 
@@ -8,26 +8,37 @@
 extern "C" {
 #endif
 
-struct flare_block_walk {
-    size_t first, step[3]; /* of its points, in the chunk */
-    int n[3];
-    int at[3];        /* the next one to give */
-    size_t left;      /* to give */
-    size_t code;      /* place of its first code */
-    size_t made, all; /* codes */
-    int axis, out[3]; /* the next one to take: direction, place */
+enum { FLARE_TABLE = 4096, FLARE_SYMBOLS = 998, FLARE_BATCHES = 4 };
+
+/* One run. Decoding takes anchors, escapes and words, and makes values; encoding makes all. */
+struct flare_sim_run {
+    struct flare_sim_chunk *chunk;
+    bool decode;
+    unsigned stall;
+    unsigned batches;
+    size_t coarse, total[FLARE_BATCHES]; /* codes */
+    int32_t *anchor, *escape;            /* codes: all, and those of others that do not fit */
+    uint64_t *word;                      /* of sections: four sizes of 16 bits, then streams */
+    size_t anchors, escapes, words;
+    size_t most_escapes, most_words; /* encoding: what there is room for */
+    /* The book of a batch: encoding from counts, to length << 12 | code of each symbol; decoding
+     * to a table. */
+    void (*ask)(void *context, unsigned batch, const uint32_t *count, uint16_t *book);
+    void *context;
 };
 
-/* Its codes. */
-size_t flare_block_begin(struct flare_block_walk *b, const struct flare_sim_chunk *c,
-                         unsigned shift, const size_t first[3], const int n[3], size_t code);
-/* What goes in, row by row. */
-int32_t flare_block_give(struct flare_block_walk *b, const struct flare_sim_chunk *c, bool *none);
-/* What comes out, direction by direction. False: there is no more. */
-bool flare_block_take(struct flare_block_walk *b, struct flare_sim_chunk *c, int32_t value,
-                      bool last);
-/* The next code of all. False: it is not what it should be. */
-bool flare_put_code(struct flare_sim_chunk *c, size_t *sent, int32_t code, bool escape);
+/* The way through the new points of a block, in the order of their codes. */
+struct flare_walk {
+    size_t first, step[3]; /* in the chunk */
+    size_t left;
+    int n[3], at[3], axis;
+};
+void flare_walk_begin(struct flare_walk *b, const struct flare_sim_chunk *c, unsigned shift,
+                      const size_t first[3], const int n[3]);
+/* The next one's place in the chunk; left > 0. */
+size_t flare_walk_next(struct flare_walk *b);
+/* Of anchor i. */
+size_t flare_anchor_place(const struct flare_sim_chunk *c, size_t i);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,271 @@
+/*
+ * flare_engine.c - FLARE's engine: its bytes, what they are decoded to and the ranges of slices are
+ * the C's, with random stalls on all sides, forth and back.
+ */
+#include "flare_sim.h"
+#include "field.h"
+
+#include "huffman/huffman_loops.h"
+#include "interp/flare.h"
+
+static int checked; /* fields */
+
+/* Waves in units, noise; some have no value, some are far from all others. */
+static void make_values(int32_t *value, const size_t e[3], struct kit_random *r)
+{
+    for (size_t i = 0; i < e[0] * e[1] * e[2]; i++) {
+        const double x = (double)(i % e[2]), y = (double)(i / e[2] % e[1]);
+        const double z = (double)(i / e[2] / e[1]);
+        value[i] = (int32_t)(2e5 * sin(0.13 * x + 0.02 * y) * cos(0.09 * z) + 900 * kit_unit(r));
+        if (kit_below(r, 200) == 0)
+            value[i] = kit_below(r, 2) ? INT32_MIN : (int32_t)(6e7 * (kit_unit(r) - 0.5));
+    }
+}
+
+static size_t count_of(const size_t e[3])
+{
+    return e[0] * e[1] * e[2];
+}
+
+/* ---- by the C ---- */
+
+static struct zmpi_interp_work *work_of(const size_t e[3], bool encode)
+{
+    static const struct zmpi_interp_set flat = {.family = ZMPI_INTERP_LORENZO};
+    struct zmpi_interp_work *w = zmpi_interp_work_new(e, NULL, 0, encode);
+    zmpi_interp_layout(w, &flat, e);
+    w->mode = encode ? ENCODE : DECODE;
+    return w;
+}
+
+static int32_t *cell(struct zmpi_interp_work *w, const size_t e[3], size_t i)
+{
+    const struct cells *f = &w->flat;
+    return f->value + i / e[2] / e[1] * f->plane + i / e[2] % e[1] * f->row + i % e[2];
+}
+
+/* Values become what they are decoded to. Returns the bytes. */
+static unsigned char *by_c(const size_t e[3], int32_t *value, size_t *size)
+{
+    const size_t n = count_of(e), most = 8 * n + 4096;
+    unsigned char *bytes = malloc(most);
+    struct zmpi_interp_work *w = work_of(e, true);
+    for (size_t i = 0; i < n; i++)
+        *cell(w, e, i) = value[i];
+    zmpi_flare_encode(w, e);
+    *size = zmpi_flare_pack(w, bytes, most);
+    for (size_t i = 0; i < n; i++)
+        value[i] = *cell(w, e, i);
+    zmpi_interp_work_free(w);
+    cr_assert_gt(*size, 0);
+    return bytes;
+}
+
+static bool back_by_c(const size_t e[3], const unsigned char *src, size_t size, int32_t *value)
+{
+    struct zmpi_interp_work *w = work_of(e, false);
+    const bool good = zmpi_flare_decode(w, e, src, size);
+    for (size_t i = 0; i < count_of(e); i++)
+        value[i] = *cell(w, e, i);
+    zmpi_interp_work_free(w);
+    return good;
+}
+
+/* ---- by the engine ---- */
+
+static void check_slices(const struct flare_sim_chunk *c, const int32_t *value)
+{
+    const size_t plane = c->extent[1] * c->extent[2];
+    for (size_t z = 0; z < c->extent[0]; z++) {
+        int32_t least = INT32_MAX, largest = INT32_MIN;
+        for (size_t i = z * plane; i < (z + 1) * plane; i++) {
+            least = value[i] < least ? value[i] : least;
+            largest = value[i] > largest ? value[i] : largest;
+        }
+        cr_assert_eq(c->least[z], least, "slice %zu", z);
+        cr_assert_eq(c->largest[z], largest, "slice %zu", z);
+    }
+}
+
+/* Bits that are flipped: engine and C agree on what comes of it. */
+static void check_damage(struct flare_sim *s, const size_t e[3], unsigned char *bytes, size_t size)
+{
+    const size_t n = count_of(e);
+    struct kit_random r = {size};
+    struct flare_sim_chunk c = {.extent = {e[0], e[1], e[2]}, .value = malloc(n * sizeof(int32_t))};
+    int32_t *want = malloc(n * sizeof *want);
+    for (int i = 0; i < 6; i++) {
+        const size_t at = kit_below(&r, size);
+        const unsigned char flip = (unsigned char)(1 << kit_below(&r, 8));
+        bytes[at] ^= flip;
+        const bool good = back_by_c(e, bytes, size, want);
+        cr_assert_eq(flare_sim_decode(s, &c, bytes, size), good, "byte %zu of %zu", at, size);
+        if (good)
+            cr_assert_arr_eq(c.value, want, n * sizeof *want);
+        bytes[at] ^= flip;
+    }
+    cr_assert_not(flare_sim_decode(s, &c, bytes, size / 2));
+    free(c.value);
+    free(want);
+}
+
+/* These values, forth and back. */
+static struct flare_sim_chunk check_values(unsigned arrays, const size_t e[3], unsigned stall,
+                                           const int32_t *value, bool damage)
+{
+    const size_t n = count_of(e);
+    struct flare_sim *s = flare_sim_open(arrays);
+    cr_assert(s, "%u arrays are not built", arrays);
+    flare_sim_stall(s, stall);
+    size_t size;
+    int32_t *want = malloc(n * sizeof *want);
+    memcpy(want, value, n * sizeof *want);
+    unsigned char *bytes = by_c(e, want, &size), *got = malloc(size);
+    struct flare_sim_chunk c = {.extent = {e[0], e[1], e[2]}, .value = malloc(n * sizeof(int32_t))};
+    memcpy(c.value, value, n * sizeof *value);
+    cr_assert_eq(flare_sim_encode(s, &c, got, size), size, "%u: %zux%zux%zu, stall %u", arrays,
+                 e[0], e[1], e[2], stall);
+    cr_assert_arr_eq(got, bytes, size);
+    cr_assert_arr_eq(c.value, want, n * sizeof *want);
+    check_slices(&c, want);
+    const struct flare_sim_chunk forth = c;
+    for (size_t i = 0; i < n; i++)
+        c.value[i] = -1;
+    cr_assert(flare_sim_decode(s, &c, bytes, size), "%u: %zux%zux%zu back", arrays, e[0], e[1],
+              e[2]);
+    cr_assert_arr_eq(c.value, want, n * sizeof *want);
+    check_slices(&c, want);
+    cr_log_info("%u arrays, %zux%zux%zu: %llu cycles, predicting %llu, coding %llu; back %llu",
+                arrays, e[0], e[1], e[2], (unsigned long long)forth.cycles,
+                (unsigned long long)forth.predict, (unsigned long long)forth.codes,
+                (unsigned long long)c.cycles);
+    if (damage)
+        check_damage(s, e, bytes, size);
+    free(c.value);
+    free(want);
+    free(bytes);
+    free(got);
+    flare_sim_close(s);
+    return forth;
+}
+
+static void check(unsigned arrays, const size_t e[3], unsigned stall)
+{
+    struct kit_random r = {count_of(e) + stall};
+    int32_t *value = malloc(count_of(e) * sizeof *value);
+    make_values(value, e, &r);
+    check_values(arrays, e, stall, value, arrays == 4 && count_of(e) < 50000);
+    free(value);
+}
+
+Test(flare_engine, bytes_and_values)
+{
+    static const unsigned arrays[] = {1, 2, 4, 8};
+    static const size_t shapes[][3] = {{33, 34, 35}, {1, 70, 41}, {9, 1, 67},  {1, 1, 130},
+                                       {5, 2, 3},    {1, 1, 1},   {67, 12, 9}, {129 - 1, 9, 17}};
+    for (size_t i = 0; i < KIT_COUNT(shapes); i++)
+        for (unsigned stall = 0; stall <= 128; stall += 128)
+            for (size_t k = 0; k < KIT_COUNT(arrays); k++)
+                check(arrays[k], shapes[i], stall);
+}
+
+Test(flare_engine, shapes_that_fit)
+{
+    cr_assert(flare_sim_fits((size_t[3]){128, 128, 128}));
+    cr_assert(flare_sim_fits((size_t[3]){1, 512, 512}));
+    cr_assert_not(flare_sim_fits((size_t[3]){1, 1, 65536}));
+    cr_assert_not(flare_sim_fits((size_t[3]){1, 1448, 1448}));
+}
+
+/* The decoder by itself: sections by an offline book, which lacks some symbols. */
+static void check_section(const signed char *code, size_t words, unsigned number, unsigned stall)
+{
+    enum { SECTION = 8192 };
+    static int32_t residual[SECTION];
+    static uint16_t table[ZMPI_HUFFMAN_TABLE];
+    static signed char back[SECTION];
+    static unsigned char bytes[8 + 6 * SECTION];
+    static struct zmpi_huffman_encoder e;
+    static struct zmpi_huffman_decoder d;
+    const struct zmpi_book *book = zmpi_book_offline(number);
+    const size_t blocks = (words + 31) / 32, each = (blocks + 3) / 4;
+    uint32_t nonzero[SECTION / 32] = {0};
+    unsigned char *to = bytes + 8;
+    zmpi_huffman_encoder_set(&e, book);
+    zmpi_huffman_decoder_set(&d, book);
+    for (unsigned i = 0; i < ZMPI_HUFFMAN_TABLE; i++)
+        table[i] = (uint16_t)(d.symbol[i] | d.length[d.symbol[i]] << 10);
+    for (size_t i = 0; i < words; i++) {
+        residual[i] = code[i];
+        nonzero[i / 32] |= (uint32_t)(code[i] != 0) << i % 32;
+    }
+    for (size_t k = 0; k < 4; k++) {
+        const size_t begin = k * each < blocks ? k * each : blocks;
+        const size_t end = begin + each < blocks ? begin + each : blocks;
+        unsigned char *next = zmpi_kernels()->huffman_encode->put32(
+            &e, residual, nonzero, (struct zmpi_segment){begin, end, words}, to);
+        zmpi_store16(bytes + 2 * k, (uint16_t)(next - to));
+        to = next;
+    }
+    const size_t size = (size_t)(to - bytes);
+    cr_assert(flare_sim_section(bytes, size, words, table, stall, back), "%zu codes back", words);
+    cr_assert_arr_eq(back, code, words);
+    to[-1] ^= 0x40; /* damaged: refused, or other codes, and an end */
+    if (flare_sim_section(bytes, size, words, table, stall, back))
+        cr_assert_neq(memcmp(back, code, words), 0);
+    to[-1] ^= 0x40;
+    cr_assert_not(
+        flare_sim_section(bytes, size, words + 1 < SECTION ? words + 100 : 1, table, stall, back));
+}
+
+Test(flare_engine, sections)
+{
+    static const size_t sizes[] = {1, 3, 31, 33, 130, 4096, 8191, 8192};
+    struct kit_random r = {4};
+    signed char code[8192];
+    for (size_t i = 0; i < KIT_COUNT(sizes); i++) {
+        for (size_t k = 0; k < sizes[i]; k++)
+            code[k] = (signed char)(kit_below(&r, 4) ? (int)kit_below(&r, i % 3 ? 5 : 1)
+                                                     : (int)kit_below(&r, 256) - 128);
+        check_section(code, sizes[i], (unsigned)(i % 6), 0);
+        check_section(code, sizes[i], (unsigned)(i % 6), 128);
+    }
+}
+
+/* Four small real fields, at 1e-3 of their range. */
+static void check_field(const struct field *f)
+{
+    static const struct zmpi_interp_set flat = {.family = ZMPI_INTERP_LORENZO};
+    const size_t most[3] = {128, 64, 128};
+    struct zmpi_interp_rule rule = {.type = f->array.type, .keep = INFINITY};
+    const size_t width = zmpi_type_size(f->array.type);
+    const size_t row = f->array.extent[2] * width;
+    const struct zmpi_rows rows = {.at = f->data, .row = row, .plane = f->array.extent[1] * row};
+    struct zmpi_range range;
+    size_t e[3];
+    double base;
+    if (checked == 4 || f->filled || kit_bytes(&f->array) > 1 << 20)
+        return;
+    for (int i = 0; i < 3; i++)
+        e[i] = f->array.extent[i] < most[i] ? f->array.extent[i] : most[i];
+    zmpi_range_of(f->array.type, f->data, kit_elements(&f->array), &range);
+    rule.unit = zmpi_interp_unit(1e-3 * (range.max - range.min));
+    struct zmpi_interp_work *w = zmpi_interp_work_new(e, NULL, 0, true);
+    zmpi_interp_layout(w, &flat, e);
+    if (w->loops->load[f->array.type == ZMPI_F64](w, &rule, e, &rows, &base)) {
+        int32_t *value = malloc(e[0] * e[1] * e[2] * sizeof *value);
+        for (size_t r = 0; r < e[0] * e[1]; r++)
+            memcpy(value + r * e[2],
+                   w->flat.value + r / e[1] * w->flat.plane + r % e[1] * w->flat.row,
+                   e[2] * sizeof *value);
+        check_values(4, e, 0, value, false);
+        free(value);
+        checked++;
+    }
+    zmpi_interp_work_free(w);
+}
+
+Test(flare_engine, fields)
+{
+    each_field(check_field);
+}

@@ -42,6 +42,30 @@ void zmpi_flare_plan(const size_t extent[3], struct zmpi_flare_codes *c);
 void zmpi_flare_predict(struct zmpi_interp_work *w, const size_t extent[3],
                         struct zmpi_flare_codes *c);
 
+/* ---- flare_engine.c: hardware that does both ---- */
+
+struct zmpi_flare_engine {
+    /* A tile's integers, row by row, become what a decoder has; what zmpi_flare_pack makes goes to
+     * dst. Returns its size; 0: it cannot, and the C does it. From several threads at once. */
+    size_t (*encode)(const size_t extent[3], int32_t *value, unsigned char *dst, size_t most);
+    /* src is untrusted. False: it cannot, or src is damaged, which the C finds out. */
+    bool (*decode)(const size_t extent[3], const unsigned char *src, size_t size, int32_t *value);
+};
+/* From now on, in this process; NULL: none. Not while something is coded. */
+void zmpi_flare_use(const struct zmpi_flare_engine *e);
+
+struct zmpi_flare_made {
+    int32_t *value;
+    unsigned char *bytes;
+    size_t size; /* 0: it made nothing */
+    bool zero;   /* all codes are 0 */
+};
+bool zmpi_flare_engine_encode(struct zmpi_flare_made *m, struct zmpi_interp_work *w,
+                              const size_t extent[3]);
+bool zmpi_flare_engine_decode(struct zmpi_interp_work *w, const size_t extent[3],
+                              const unsigned char *src, size_t size);
+void zmpi_flare_made_free(struct zmpi_flare_made *m);
+
 /* ---- flare_codes.c: what hardware codes ---- */
 
 /* The book of a batch: of the first one, counts are of the codes that come before its level 1, and

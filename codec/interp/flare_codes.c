@@ -9,6 +9,7 @@ enum { OWN = ZMPI_HUFFMAN_OFFLINE /* number of a batch's own book */ };
 
 struct zmpi_flare_coder {
     struct zmpi_flare_codes codes;
+    struct zmpi_flare_made made;
     struct zmpi_sections sections;
 };
 
@@ -19,6 +20,7 @@ void zmpi_flare_coder_free(struct zmpi_flare_coder *k)
     free(k->codes.code);
     free(k->codes.anchor);
     free(k->codes.escape);
+    zmpi_flare_made_free(&k->made);
     free(k);
 }
 
@@ -42,6 +44,8 @@ bool zmpi_flare_encode(struct zmpi_interp_work *w, const size_t extent[3])
 {
     struct zmpi_flare_codes *c = &w->flare->codes;
     unsigned any = 0;
+    if (zmpi_flare_engine_encode(&w->flare->made, w, extent))
+        return w->flare->made.zero;
     zmpi_flare_predict(w, extent, c);
     for (size_t i = 0; i < c->codes; i++)
         any |= (unsigned char)c->code[i];
@@ -108,6 +112,12 @@ size_t zmpi_flare_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t mo
     struct zmpi_flare_coder *k = w->flare;
     const struct zmpi_flare_codes *c = &k->codes;
     unsigned char *at = dst, *end = dst + most;
+    if (k->made.size > most)
+        return 0;
+    if (k->made.size)
+        memcpy(dst, k->made.bytes, k->made.size);
+    if (k->made.size)
+        return k->made.size;
     if (most < 4 + c->escapes + 2 * c->anchors)
         return 0;
     zmpi_store32(at, (uint32_t)c->escapes);
@@ -179,6 +189,8 @@ bool zmpi_flare_decode(struct zmpi_interp_work *w, const size_t extent[3], const
     struct zmpi_flare_codes *c = &k->codes;
     const unsigned char *at = src, *end = src + size;
     const size_t anchors = zmpi_flare_anchors(extent);
+    if (zmpi_flare_engine_decode(w, extent, src, size))
+        return true;
     zmpi_flare_plan(extent, c);
     if (size < 4)
         return false;

@@ -9,7 +9,7 @@
 #include "layout/stream.h"
 
 /* In one word with a job's encoder. */
-enum { ENCODER = 0xFF, APPROXIMATE = 0x100, AXES_AT = 16 };
+enum { ENCODER = 0xFF, APPROXIMATE = 0x100, FLARE = 0x200, AXES_AT = 16 };
 
 static const char magic[4] = {'Z', 'N', 'I', 'C'};
 
@@ -114,6 +114,7 @@ size_t nic_request_write(unsigned char *dst, uint64_t session, uint64_t id,
     zmpi_store32(dst + 32, (uint32_t)job->array.type);
     zmpi_store32(dst + 36, (uint32_t)job->encoder |
                                (job->variant == ZMPI_VARIANT_APPROXIMATE ? APPROXIMATE : 0) |
+                               (job->variant == ZMPI_VARIANT_FLARE ? FLARE : 0) |
                                (uint32_t)job->axes << AXES_AT);
     for (int i = 0; i < 3; i++)
         zmpi_store64(dst + 40 + 8 * i, job->array.extent[i]);
@@ -244,7 +245,10 @@ bool nic_job_valid(const struct zmpi_job *job)
     const bool is_float = type == ZMPI_F32 || type == ZMPI_F64;
     if (zmpi_type_size(type) == 0 || !bound_valid(&job->bound) || job->top != 0)
         return false;
-    if (job->encoder != ZMPI_FLE && job->encoder != ZMPI_HUFFMAN)
+    /* What interp chooses may hang on arrays before this one, but for its profile FLARE. */
+    if ((job->encoder == ZMPI_INTERP) != (job->variant == ZMPI_VARIANT_FLARE))
+        return false;
+    if (job->encoder < ZMPI_FLE || job->encoder > ZMPI_INTERP)
         return false;
     if (job->axes != 0 && job->axes >> 3 != 1) /* ZMPI_AXES_GIVEN and no more than three axes */
         return false;
@@ -275,7 +279,9 @@ bool nic_request_read(const unsigned char *src, struct nic_request *m)
     struct zmpi_job *job = &m->job;
     job->array.type = (enum zmpi_type)type;
     job->encoder = (int)(encoder & ENCODER);
-    job->variant = encoder & APPROXIMATE ? ZMPI_VARIANT_APPROXIMATE : ZMPI_VARIANT_NONE;
+    job->variant = encoder & APPROXIMATE ? ZMPI_VARIANT_APPROXIMATE
+                   : encoder & FLARE     ? ZMPI_VARIANT_FLARE
+                                         : ZMPI_VARIANT_NONE;
     job->axes = encoder >> AXES_AT;
     for (int i = 0; i < 3; i++)
         job->array.extent[i] = (size_t)zmpi_load64(src + 40 + 8 * i);
@@ -291,7 +297,7 @@ bool nic_request_read(const unsigned char *src, struct nic_request *m)
     m->file_bytes = zmpi_load32(src + 68);
     m->decode = what == 1;
     if (zmpi_load32(src + 172) != 0 || what > 1 ||
-        encoder & 0xFFFF & ~(uint32_t)(ENCODER | APPROXIMATE))
+        encoder & 0xFFFF & ~(uint32_t)(ENCODER | APPROXIMATE | FLARE))
         return false;
     if (m->decode)
         return decode_valid(src, m);

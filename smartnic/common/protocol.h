@@ -12,7 +12,7 @@
 #include "device.h"
 #include "common/keys.h"
 
-enum { NIC_VERSION = 5 };
+enum { NIC_VERSION = 6 };
 
 /* Sizes of messages are those of docs/internals/smartnic.md; no one is larger than this. */
 enum { NIC_ADDRESS_MAX = 128, NIC_HEAD = 32, NIC_MESSAGE_MAX = 256 };

@@ -169,7 +169,7 @@ static double guess(size_t bytes)
 
 static double cost(const struct zmpi_work *work)
 {
-    if (atomic_load(&nic_broken))
+    if (atomic_load(&nic_broken) || work->encoder == ZMPI_INTERP) /* only where it is named */
         return HUGE_VAL;
     return zmpi_rate_expect(&rates[work->encoder - ZMPI_FLE][work->decompress], work->bytes,
                             guess(work->bytes));
@@ -228,7 +228,7 @@ const struct zmpi_device *zmpi_device_plugin(void)
         .size = sizeof device,
         .abi = ZMPI_DEVICE_ABI,
         .memory = ZMPI_MEMORY_HOST,
-        .encoders = 1u << ZMPI_FLE | 1u << ZMPI_HUFFMAN,
+        .encoders = 1u << ZMPI_FLE | 1u << ZMPI_HUFFMAN | 1u << ZMPI_INTERP,
         .name = "smartnic",
         .probe = probe,
         .cost = cost,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "interp/interp.h"
 #include "layout/plan.h"
 #include "layout/stream.h"
 #include "plugin/plugin.h"
@@ -30,8 +31,13 @@ bool nic_is_head_of(const struct zmpi_job *job, const unsigned char *is, size_t 
     struct zmpi_plan plan;
     if (zmpi_plan_make(&job->array, &plan))
         return false;
+    struct zmpi_job by = *job;
+    if (job->encoder == ZMPI_INTERP && is[8] == ZMPI_HUFFMAN) /* for data that 3 does not take */
+        by.encoder = ZMPI_HUFFMAN;
+    else if (job->encoder == ZMPI_INTERP)
+        zmpi_flare_tile(plan.words, plan.tile);
     plan.chunks = 0; /* only the header's fields are wanted */
-    zmpi_plan_header(&plan, job, 0, size, head);
+    zmpi_plan_header(&plan, &by, 0, size, head);
     const double eb = zmpi_loadf64(is + 56);
     return memcmp(is, head, 9) == 0 && memcmp(is + 12, head + 12, 44) == 0 &&
            zmpi_load64(is + 64) == size &&

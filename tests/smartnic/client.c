@@ -6,6 +6,7 @@
  *     nic_client any [SECONDS]              from wherever; then wait so long for what comes late
  *     nic_client edges                      calls for which there is no room, or no sense
  *     nic_client large BYTES
+ *     nic_client flare                      by encoder 3's profile FLARE
  *
  * Prints how many were compressed by the daemon, and decoded.
  */
@@ -94,6 +95,7 @@ static struct zmpi_job job_of(const struct zmpi_array *a, const char *bound, int
     if (zmpi_job_make(a, &b, &range, &job))
         FAIL("job");
     job.encoder = encoder;
+    job.variant = encoder == ZMPI_INTERP ? ZMPI_VARIANT_FLARE : ZMPI_VARIANT_NONE;
     job.axes = a->extent[2] % 2 ? ZMPI_AXES_GIVEN | (unsigned)a->extent[2] / 2 % 8 : 0;
     return job;
 }
@@ -249,11 +251,10 @@ static void any(double late)
     printf("%d of %d by the daemon, %d back\n", by_daemon, SAMPLES, back_by_daemon);
 }
 
-static void large(size_t bytes)
+static void large(const struct zmpi_array *a, const char *bound, int encoder)
 {
     struct zmpi_offload offload = {.what = "test", .name = "smartnic"};
-    struct zmpi_array a = {ZMPI_F32, {1, 1, bytes / 4}};
-    struct result r = one(&a, "abs=0.1", 1, 0, &offload);
+    struct result r = one(a, bound, encoder, 0, &offload);
     drop(&r);
     printf("%d of 1 by the daemon, %d back%s\n", offload.coded.bytes > 0, offload.decoded.bytes > 0,
            offload.failed ? ", which failed" : "");
@@ -283,9 +284,11 @@ int main(int argc, char **argv)
     } else if (argc > 1 && strcmp(argv[1], "any") == 0) {
         any(argc > 2 ? atof(argv[2]) : 0);
     } else if (argc > 2 && strcmp(argv[1], "large") == 0) {
-        large((size_t)atoll(argv[2]));
+        large(&(struct zmpi_array){ZMPI_F32, {1, 1, (size_t)atoll(argv[2]) / 4}}, "abs=0.1", 1);
+    } else if (argc > 1 && strcmp(argv[1], "flare") == 0) {
+        large(&(struct zmpi_array){ZMPI_F32, {40, 50, 60}}, "abs=1e-3", ZMPI_INTERP);
     } else {
-        FAIL("same, any, edges or large");
+        FAIL("same, any, edges, large or flare");
     }
     return 0;
 }

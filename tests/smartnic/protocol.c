@@ -52,7 +52,16 @@ Test(protocol, back_as_they_were)
     cr_assert(nic_request_read(m, &r) && r.job.encoder == 2 &&
               r.job.variant == ZMPI_VARIANT_APPROXIMATE);
     cr_assert_eq(r.job.axes, 0);
-    m[37] |= 2; /* a bit beside the encoder's */
+    was.job.variant = ZMPI_VARIANT_FLARE; /* is one of encoder 3 alone, which has no other */
+    nic_request_write(m, 42, 3, &was, test_key);
+    cr_assert_not(nic_request_read(m, &r));
+    was.job.encoder = 3;
+    nic_request_write(m, 42, 3, &was, test_key);
+    cr_assert(nic_request_read(m, &r) && r.job.encoder == 3 && r.job.variant == ZMPI_VARIANT_FLARE);
+    was.job.variant = ZMPI_VARIANT_NONE;
+    nic_request_write(m, 42, 3, &was, test_key);
+    cr_assert_not(nic_request_read(m, &r));
+    m[37] |= 4; /* a bit beside the encoder's */
     cr_assert_not(nic_request_read(m, &r));
     was = test_decode();
     nic_request_write(m, 42, 3, &was, test_key);

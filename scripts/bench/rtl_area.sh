@@ -1,5 +1,5 @@
 #!/bin/bash
-# rtl_area.sh [LANES | flare]: what the engine in hardware, or a block of FLARE's, takes of an FPGA, as yosys counts
+# rtl_area.sh [LANES | flare ARRAYS | flare_MODULE]: what the engine in hardware, FLARE's, or a part of that takes of an FPGA, as yosys counts
 # (docs/internals/rtl.md, docs/flare.md). Takes minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../../smartnic/rtl"
@@ -9,8 +9,12 @@ command -v yosys >/dev/null || {
 }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-design="read_verilog -sv *.sv fle/*.sv huffman/*.sv choice/*.sv; chparam -set N ${1:-4} ceaz_engine; synth_xilinx -family xcup -top ceaz_engine -noiopad"
-[[ ${1:-} != flare ]] || design="read_verilog -sv ceaz_memory.sv flare/*.sv; synth_xilinx -family xcup -top flare_block -noiopad"
+flare="read_verilog -sv ceaz_memory.sv huffman/ceaz_huffman.sv huffman/ceaz_books.sv huffman/ceaz_symbols.sv huffman/ceaz_bits.sv huffman/ceaz_histogram.sv flare/*.sv"
+case ${1:-} in
+flare) design="$flare; chparam -set M ${2:-4} flare_engine; synth_xilinx -family xcup -top flare_engine -noiopad" ;;
+flare_*) design="$flare; synth_xilinx -family xcup -top $1 -noiopad" ;;
+*) design="read_verilog -sv *.sv fle/*.sv huffman/*.sv choice/*.sv; chparam -set N ${1:-4} ceaz_engine; synth_xilinx -family xcup -top ceaz_engine -noiopad" ;;
+esac
 yosys -p "$design; stat" >"$log" ||
     { tail -n 5 "$log" >&2; exit 1; }
 # The last count is that of the whole engine.

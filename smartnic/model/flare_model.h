@@ -34,14 +34,15 @@ double flare_share(unsigned levels);
 
 /* ---- cycles (flare_time.c) ---- */
 
-/* Of our RTL: from a point's address to its code, and to the next direction. */
-enum { FLARE_RTL_DRAIN = 8 };
+/* Of our RTL: from a point's address to its code, and to the next direction; from a block's last
+ * known point to the first direction, and from its end to the next block. */
+enum { FLARE_RTL_DRAIN = 8, FLARE_RTL_BEGIN = 2, FLARE_BATCHES_MOST = 4 };
 
 struct flare_core {
     unsigned arrays;         /* M */
     double cycles_of_point;  /* of an array of the prediction engine */
     unsigned drain;          /* cycles of an array behind each direction of a block */
-    bool loads;              /* a block's points come before it begins, one a cycle */
+    bool loads;              /* a block's known points come before it begins, one a cycle */
     double pes;              /* multipliers of the neural engine: 128 * 128 */
     double use;              /* share of them that works */
     double macs;             /* of the network, for a point, forward */
@@ -50,6 +51,10 @@ struct flare_core {
     double fifo1, fifo2;     /* bytes */
 };
 
+/* Points along each axis of the block at `at`, of every stride-th. */
+void flare_block_sides(const size_t extent[3], const size_t at[3], size_t stride, size_t n[3]);
+/* Of an array, from a block's first known point to the next block. */
+double flare_block_cycles(const struct flare_core *core, const size_t n[3]);
 /* Cycles of M arrays for the slabs' blocks: each takes the next one when it is free; the next slab
  * begins when all are done. extent: of the array. */
 uint64_t flare_predict_cycles(const struct flare_core *core, const size_t extent[3],
@@ -65,6 +70,16 @@ struct flare_times flare_time(const struct flare_core *core, const size_t extent
                               bool decompress);
 /* The largest time of `cores` cores that take n sets, the longest first. */
 double flare_makespan(const double *seconds, size_t n, unsigned cores);
+
+/* ---- our RTL (flare_engine.c) ---- */
+
+struct flare_engine_times {
+    double predict, total; /* while it predicts; from the first cycle to the last */
+};
+/* Forth, a chunk of up to 128 slices. code: its codes in order, of 8 bits; NULL: none is 0. 0 0: no
+ * memory, or larger. */
+struct flare_engine_times flare_engine_time(const struct flare_core *core, const size_t extent[3],
+                                            const signed char *code);
 
 /* ---- bytes off the chip (flare_traffic.c) ---- */
 

@@ -10,14 +10,22 @@ static size_t side_of(size_t extent, size_t at, size_t stride)
     return left < FLARE_SIDE ? left : FLARE_SIDE;
 }
 
-/* Of an array: points, and in each direction that has some the drain. */
-static double block_cycles(const struct flare_core *core, const size_t n[3])
+void flare_block_sides(const size_t extent[3], const size_t at[3], size_t stride, size_t n[3])
 {
-    const double x = (double)(n[2] / 2) * (double)((n[1] + 1) / 2) * (double)((n[0] + 1) / 2);
-    const double y = (double)n[2] * (double)(n[1] / 2) * (double)((n[0] + 1) / 2);
+    for (int i = 0; i < 3; i++)
+        n[i] = side_of(extent[i], at[i], stride);
+}
+
+/* Points, and in each direction that has some the drain. */
+double flare_block_cycles(const struct flare_core *core, const size_t n[3])
+{
+    const double half[3] = {(double)((n[0] + 1) / 2), (double)((n[1] + 1) / 2),
+                            (double)((n[2] + 1) / 2)};
+    const double x = (double)(n[2] / 2) * half[1] * half[0];
+    const double y = (double)n[2] * (double)(n[1] / 2) * half[0];
     const double z = (double)n[2] * (double)n[1] * (double)(n[0] / 2);
     const int directions = (x > 0) + (y > 0) + (z > 0);
-    const double load = core->loads ? (double)n[0] * (double)n[1] * (double)n[2] : 0;
+    const double load = core->loads ? half[0] * half[1] * half[2] + FLARE_RTL_BEGIN : 0;
     return load + (x + y + z) * core->cycles_of_point + directions * (double)core->drain;
 }
 
@@ -35,7 +43,7 @@ uint64_t flare_predict_cycles(const struct flare_core *core, const size_t extent
             n[2] = side_of(extent[2], x, stride);
             for (unsigned k = 1; k < arrays; k++)
                 first = busy[k] < busy[first] ? k : first;
-            busy[first] += block_cycles(core, n);
+            busy[first] += flare_block_cycles(core, n);
             last = busy[first] > last ? busy[first] : last;
         }
     return (uint64_t)(last + 0.5);

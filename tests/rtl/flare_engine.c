@@ -1,7 +1,8 @@
 /*
  * flare_engine.c - FLARE's engine: its bytes, what they are decoded to and the ranges of slices are
- * the C's, with random stalls on all sides, forth and back.
+ * the C's, with random stalls on all sides, forth and back; its cycles are the model's.
  */
+#include "flare_model.h"
 #include "flare_sim.h"
 #include "field.h"
 
@@ -169,6 +170,44 @@ Test(flare_engine, bytes_and_values)
                 check(arrays[k], shapes[i], stall);
 }
 
+/* Without stalls: what prediction takes, and all. */
+static void check_cycles(unsigned arrays, const size_t e[3])
+{
+    const size_t n = count_of(e);
+    const struct flare_core core = {
+        .arrays = arrays, .cycles_of_point = 1, .drain = FLARE_RTL_DRAIN, .loads = true};
+    struct kit_random r = {n};
+    struct zmpi_interp_work *w = work_of(e, true);
+    struct zmpi_flare_codes c = {
+        .code = malloc(n), .anchor = malloc(2 * n), .escape = malloc(4 * n)};
+    int32_t *value = malloc(n * sizeof *value);
+    make_values(value, e, &r);
+    for (size_t i = 0; i < n; i++)
+        *cell(w, e, i) = value[i] /= arrays == 2 ? 100 : 1; /* or most codes are 0 */
+    zmpi_flare_predict(w, e, &c);
+    const struct flare_engine_times t = flare_engine_time(&core, e, c.code);
+    const struct flare_sim_chunk got = check_values(arrays, e, 0, value, false);
+    cr_log_info("%u arrays: %llu cycles, model %.0f; predicting %llu, model %.0f", arrays,
+                (unsigned long long)got.cycles, t.total, (unsigned long long)got.predict,
+                t.predict);
+    cr_expect_float_eq((double)got.predict / t.predict, 1, 0.02);
+    cr_expect_float_eq((double)got.cycles / t.total, 1, 0.02);
+    free(value);
+    free(c.code);
+    free(c.anchor);
+    free(c.escape);
+    zmpi_interp_work_free(w);
+}
+
+Test(flare_engine, cycles_of_the_model)
+{
+    static const size_t cube[3] = {64, 64, 64}, odd[3] = {40, 50, 70}, wide[3] = {33, 96, 96};
+    for (unsigned arrays = 1; arrays <= 8; arrays *= 2)
+        check_cycles(arrays, cube);
+    check_cycles(4, odd);
+    check_cycles(8, wide);
+}
+
 Test(flare_engine, shapes_that_fit)
 {
     cr_assert(flare_sim_fits((size_t[3]){128, 128, 128}));
@@ -232,40 +271,62 @@ Test(flare_engine, sections)
     }
 }
 
-/* Four small real fields, at 1e-3 of their range. */
-static void check_field(const struct field *f)
+/* A chunk of a field, at 1e-3 of its range. */
+static void check_chunk(const struct field *f, const struct zmpi_interp_rule *rule,
+                        const size_t at[3], const size_t e[3])
 {
     static const struct zmpi_interp_set flat = {.family = ZMPI_INTERP_LORENZO};
-    const size_t most[3] = {128, 64, 128};
-    struct zmpi_interp_rule rule = {.type = f->array.type, .keep = INFINITY};
-    const size_t width = zmpi_type_size(f->array.type);
-    const size_t row = f->array.extent[2] * width;
-    const struct zmpi_rows rows = {.at = f->data, .row = row, .plane = f->array.extent[1] * row};
-    struct zmpi_range range;
-    size_t e[3];
+    const size_t width = zmpi_type_size(f->array.type), row = f->array.extent[2] * width;
+    const size_t plane = f->array.extent[1] * row;
+    const struct zmpi_rows rows = {.at = (unsigned char *)f->data + at[0] * plane + at[1] * row +
+                                         at[2] * width,
+                                   .row = row,
+                                   .plane = plane};
     double base;
-    if (checked == 4 || f->filled || kit_bytes(&f->array) > 1 << 20)
-        return;
-    for (int i = 0; i < 3; i++)
-        e[i] = f->array.extent[i] < most[i] ? f->array.extent[i] : most[i];
-    zmpi_range_of(f->array.type, f->data, kit_elements(&f->array), &range);
-    rule.unit = zmpi_interp_unit(1e-3 * (range.max - range.min));
     struct zmpi_interp_work *w = zmpi_interp_work_new(e, NULL, 0, true);
     zmpi_interp_layout(w, &flat, e);
-    if (w->loops->load[f->array.type == ZMPI_F64](w, &rule, e, &rows, &base)) {
-        int32_t *value = malloc(e[0] * e[1] * e[2] * sizeof *value);
-        for (size_t r = 0; r < e[0] * e[1]; r++)
-            memcpy(value + r * e[2],
-                   w->flat.value + r / e[1] * w->flat.plane + r % e[1] * w->flat.row,
-                   e[2] * sizeof *value);
+    if (w->loops->load[f->array.type == ZMPI_F64](w, rule, e, &rows, &base)) {
+        int32_t *value = malloc(count_of(e) * sizeof *value);
+        for (size_t i = 0; i < count_of(e); i++)
+            value[i] = *cell(w, e, i);
         check_values(4, e, 0, value, false);
         free(value);
-        checked++;
     }
     zmpi_interp_work_free(w);
+}
+
+/* Four small real fields, a part of each; or all of f32, whole but for rows of millions. */
+static void check_field(const struct field *f)
+{
+    const bool all = getenv("ZMPI_TEST_LONG") != NULL;
+    struct zmpi_interp_rule rule = {.type = f->array.type, .keep = INFINITY};
+    struct zmpi_range range;
+    size_t tile[3], at[3];
+    const size_t *n = f->array.extent;
+    if (f->filled || f->array.type != ZMPI_F32 ||
+        (!all && (checked == 4 || kit_bytes(&f->array) > 1 << 20 || n[0] < 8)))
+        return;
+    zmpi_flare_tile(n, tile);
+    for (int i = 1; i < 3 && !all; i++)
+        tile[i] = tile[i] < 64 ? tile[i] : 64;
+    if (!flare_sim_fits(tile))
+        return;
+    zmpi_range_of(f->array.type, f->data, kit_elements(&f->array), &range);
+    rule.unit = zmpi_interp_unit(1e-3 * (range.max - range.min));
+    for (at[0] = 0; at[0] < (all ? n[0] : 1); at[0] += tile[0])
+        for (at[1] = 0; at[1] < (all ? n[1] : 1); at[1] += tile[1])
+            for (at[2] = 0; at[2] < (all ? n[2] : 1); at[2] += tile[2]) {
+                size_t e[3];
+                for (int i = 0; i < 3; i++)
+                    e[i] = n[i] - at[i] < tile[i] ? n[i] - at[i] : tile[i];
+                check_chunk(f, &rule, at, e);
+            }
+    checked++;
+    cr_log_info("%s", f->path);
 }
 
 Test(flare_engine, fields)
 {
     each_field(check_field);
+    cr_assert_geq(checked, 4);
 }

@@ -159,7 +159,7 @@ if(unit IN_LIST ZMPI_TEST_GROUPS AND TARGET zmpi_rtl)
         endif()
         target_link_libraries(rtl_${name} PRIVATE zmpi_flags ${engine} zmpi_codec PkgConfig::CRITERION)
         target_include_directories(rtl_${name} PRIVATE unit)
-        zmpi_add_test(rtl.${name} LABEL rtl COMMAND rtl_${name})
+        zmpi_add_test(rtl.${name} LABEL rtl TIMEOUT 1800 COMMAND rtl_${name}) # ZMPI_TEST_LONG: all fields by FLARE's engine
     endforeach()
     zmpi_add_test(rtl.lint LABEL rtl COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/rtl/lint.sh ${PROJECT_SOURCE_DIR}/smartnic/rtl)
 endif()

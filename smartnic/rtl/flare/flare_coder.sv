@@ -80,7 +80,7 @@ module flare_coder (
   // ---- it is counted, then coded into one of two halves, and given out ----
   typedef enum logic [1:0] {WAIT, COUNT, CODE} pass_t;
   pass_t pass;
-  logic half, to_half, done, coded;
+  logic half, to_half, out_half, given, done, coded;
   logic [1:0] kept;
   logic [55:0] bytes, bytes_of[2];
   assign coded = pass == CODE && done;
@@ -124,7 +124,12 @@ module flare_coder (
     if (rst) begin
       comes <= 1'b0;
       pass  <= WAIT;
-      {full, kept, in_half, half, to_half, out_half} <= '0;
+      full <= 2'b0;
+      kept <= 2'b0;
+      in_half <= 1'b0;
+      half <= 1'b0;
+      to_half <= 1'b0;
+      out_half <= 1'b0;
     end
   end
 
@@ -202,7 +207,7 @@ module flare_coder (
   // ---- words out; a stream that has no bytes has none ----
   typedef enum logic [1:0] {NEXT, SIZES, GIVE, LATER} out_t;
   out_t out;
-  logic out_half, given, more, goes, rest;
+  logic more, goes, rest;
   logic [55:0] sizes;
   logic [13:0] size;
   assign sizes   = bytes_of[out_half];

@@ -30,6 +30,7 @@ module flare_unpack (
   logic [31:0] left;
   logic [13:0] length;
   logic [63:0] sizes;
+  logic unfit;  // no stream has so many bytes
   logic decodes, decoder_wrong, decoder_ready, code_valid, code_ready, escape;
   logic [7:0] code;
   assign busy    = state != IDLE;
@@ -69,7 +70,6 @@ module flare_unpack (
       wrong <= 1'b0;
     end
   end
-  logic unfit;  // no stream has so many bytes
   assign unfit = |{sizes[63:62], sizes[47:46], sizes[31:30], sizes[15:14]};
 
   flare_decoder decoder (

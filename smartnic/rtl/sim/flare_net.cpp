@@ -1,0 +1,166 @@
+/* flare_net.cpp - the Verilated flare_net.sv behind flare_net_sim.h. */
+#include "flare_net_sim.h"
+
+#include <string.h>
+
+#include "Vflare_net_4.h"
+#include "Vflare_net_8.h"
+#include "verilated.h"
+
+struct flare_net_sim {
+    virtual ~flare_net_sim() = default;
+    virtual void load(const flare_net &net) = 0;
+    virtual bool run(const int32_t *value, int32_t least, int32_t largest, size_t height,
+                     size_t width, unsigned stall, int8_t *out, uint64_t *cycles) = 0;
+};
+
+namespace
+{
+
+enum { PATIENCE = 10000000 };
+
+/* Which channel lane i of group g is, of layer l's inputs; -1: none. */
+int channel_of(int side, int l, int g, int i)
+{
+    const int first = (8 + side - 1) / side; /* groups of the first layer's 8 */
+    if (l == 2 && g >= first) {
+        const int c = (g - first) * side + i;
+        return c < 16 ? 8 + c : -1;
+    }
+    const int c = g * side + i, most = l == 2 ? 8 : flare_net_in[l];
+    return c < most ? c : -1;
+}
+
+int groups_of(int channels, int side)
+{
+    return (channels + side - 1) / side;
+}
+
+template <class T, int P> struct simulated : flare_net_sim {
+    VerilatedContext context;
+    T top{&context};
+    uint64_t random = 1;
+
+    void edge()
+    {
+        top.clk = 1;
+        top.eval();
+        top.clk = 0;
+        top.eval();
+    }
+
+    bool stalls(unsigned stall)
+    {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        return (random >> 56) < stall;
+    }
+
+    void load(const flare_net &net) override
+    {
+        const int8_t *weight = net.weight;
+        const int32_t *bias = net.bias;
+        unsigned word = 0, biases = 0;
+        top.shifts = 0;
+        for (int i = 0; i < 4; i++)
+            edge();
+        top.rst = 1;
+        for (int i = 0; i < 4; i++)
+            edge();
+        top.rst = 0;
+        for (int l = 0; l < FLARE_NET_LAYERS; l++) {
+            const int in = flare_net_in[l], out = flare_net_out[l];
+            const int groups = l == 2 ? groups_of(8, P) + groups_of(16, P) : groups_of(in, P);
+            for (int o = 0; o < groups_of(out, P); o++) {
+                for (int g = 0; g < groups; g++)
+                    for (int tap = 0; tap < 9; tap++)
+                        put_weights(weight, in, out, l, o, g, tap, word++);
+                for (int j = 0; j < P; j++)
+                    top.write_bias[j] = o * P + j < out ? (uint32_t)bias[o * P + j] : 0;
+                top.write_at = (uint8_t)biases++;
+                top.bias_write = 1;
+                edge();
+                top.bias_write = 0;
+            }
+            top.shifts |= (uint32_t)net.shift[l] << 5 * l;
+            weight += 9 * in * out;
+            bias += out;
+        }
+    }
+
+    void put_weights(const int8_t *weight, int in, int out, int l, int o, int g, int tap,
+                     unsigned word)
+    {
+        int8_t bytes[P * P];
+        for (int j = 0; j < P; j++)
+            for (int i = 0; i < P; i++) {
+                const int to = o * P + j, from = channel_of(P, l, g, i);
+                bytes[P * j + i] = to < out && from >= 0 ? weight[(to * in + from) * 9 + tap] : 0;
+            }
+        memcpy(&top.write_weight[0], bytes, sizeof bytes);
+        top.write_at = (uint8_t)word;
+        top.weight_write = 1;
+        edge();
+        top.weight_write = 0;
+    }
+
+    bool run(const int32_t *value, int32_t least, int32_t largest, size_t height, size_t width,
+             unsigned stall, int8_t *out, uint64_t *cycles) override
+    {
+        size_t sent = 0, got = 0, n = height * width;
+        top.least = (uint32_t)least;
+        top.largest = (uint32_t)largest;
+        top.height = (uint8_t)height;
+        top.width = (uint8_t)width;
+        top.start = 1;
+        edge();
+        top.start = 0;
+        top.s_valid = 0;
+        for (int i = 0; i < PATIENCE && top.busy; i++) {
+            if (!top.s_valid && sent < n && !stalls(stall)) {
+                top.s_value = (uint32_t)value[sent];
+                top.s_valid = 1;
+            }
+            top.m_ready = !stalls(stall);
+            top.eval();
+            const bool goes = top.s_valid && top.s_ready;
+            if (top.m_valid && top.m_ready) {
+                if (got == n)
+                    return false;
+                out[got++] = (int8_t)top.m_value;
+            }
+            edge();
+            if (goes) {
+                sent++;
+                top.s_valid = 0;
+            }
+        }
+        *cycles = top.cycles;
+        return !top.busy && got == n;
+    }
+};
+
+} // namespace
+
+extern "C" flare_net_sim *flare_net_sim_open(unsigned side, const flare_net *net)
+{
+    flare_net_sim *s = nullptr;
+    if (side == 4)
+        s = new simulated<Vflare_net_4, 4>;
+    else if (side == 8)
+        s = new simulated<Vflare_net_8, 8>;
+    if (s)
+        s->load(*net);
+    return s;
+}
+
+extern "C" void flare_net_sim_close(flare_net_sim *s)
+{
+    delete s;
+}
+
+extern "C" bool flare_net_sim_run(flare_net_sim *s, const int32_t *value, int32_t least,
+                                  int32_t largest, size_t height, size_t width, unsigned stall,
+                                  int8_t *out, uint64_t *cycles)
+{
+    return s->run(value, least, largest, height, width, stall, out, cycles);
+}

@@ -46,7 +46,10 @@ struct zmpi_reader_error {
 
 enum {
     /* A file that is no container is read as it is, as MPI programs with zmpi do. */
-    ZMPI_READER_PLAIN = 1
+    ZMPI_READER_PLAIN = 1,
+    /* Values as the network that zmpi enhance has put into the file gives them: nearer to the
+     * original ones. A file without one is read as it is. */
+    ZMPI_READER_ENHANCE = 2
 };
 
 struct zmpi_reader_options {

@@ -187,6 +187,24 @@ enum zmpi_status zmpi_container_read(struct zmpi_container *c, const struct zmpi
 enum zmpi_status zmpi_container_next(struct zmpi_container *c, const struct zmpi_reader *in,
                                      uint64_t at, uint64_t end, uint64_t *next);
 
+/* ---- the network that enhances values ---- */
+
+/* Where the header points to its section. */
+#define ZMPI_POINTER_AT    440
+#define ZMPI_POINTER_BYTES 24
+
+#define ZMPI_ENHANCER_DAMAGED                                                                      \
+    "the network that enhances its values is damaged, or a program that wrote to the file took "   \
+    "its space: read the values without it"
+
+/* *there: the file has one. An error says that it is damaged; values without it are not. */
+enum zmpi_status zmpi_enhancer_read(const struct zmpi_container *c, const struct zmpi_reader *in,
+                                    struct zmpi_enhancer *e, bool *there);
+/* The header's bytes that point to a section; and what its hash begins with there. */
+void zmpi_enhancer_point(const unsigned char id[16], uint64_t offset, uint64_t length,
+                         unsigned char dst[ZMPI_POINTER_BYTES]);
+uint64_t zmpi_enhancer_seed(const unsigned char id[16], uint64_t offset);
+
 /* ---- index ---- */
 
 /* Which records a writer puts into its part of the index. */

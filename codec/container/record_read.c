@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "container/container_private.h"
+#include "enhance/enhance.h"
 
 /* The first read takes head, chunk table and payload up to here; stretches with smaller gaps are
  * read as one. */
@@ -343,8 +344,12 @@ enum zmpi_status zmpi_payload_open(struct zmpi_payload *p, const struct zmpi_rec
     p->buffer = malloc(ZMPI_RECORD_HEADER_BYTES + ZMPI_EXTENTS_MAX_NEST + r->payload_length);
     if (p->buffer == NULL)
         return ZMPI_ERR_MEMORY;
-    const enum zmpi_status status = begin_payload(p, r, id, p->buffer);
-    return status == ZMPI_OK ? parse_payload(p, r, s) : status;
+    enum zmpi_status status = begin_payload(p, r, id, p->buffer);
+    if (status != ZMPI_OK)
+        return status;
+    status = parse_payload(p, r, s);
+    return status == ZMPI_OK && in->enhancer ? zmpi_enhancer_find(in->enhancer, s, &s->enhanced)
+                                             : status;
 }
 
 static enum zmpi_status read_payload(const void *context, size_t begin, void *dst, size_t size)

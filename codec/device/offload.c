@@ -193,7 +193,7 @@ enum zmpi_status zmpi_offload_decode(struct zmpi_offload *o, const struct zmpi_s
     const char *problem = NULL;
     enum zmpi_status there = ZMPI_ERR_UNSUPPORTED;
     const struct zmpi_device *device = NULL;
-    if (o && work.bytes > 0 && !s->info.big_endian && strcmp(o->name, "cpu") != 0 &&
+    if (o && work.bytes > 0 && !s->info.big_endian && !s->enhanced && strcmp(o->name, "cpu") != 0 &&
         zmpi_offload_whole(s, need))
         device = choose(o, NULL, &work);
     if (device)

@@ -9,6 +9,7 @@
 
 struct zmpi_losses;
 struct zmpi_offload;
+struct zmpi_enhancer;
 
 #define ZMPI_HEADER_BYTES        512
 #define ZMPI_RECORD_HEADER_BYTES 64
@@ -44,6 +45,7 @@ struct zmpi_reader {
     /* NULL: damage is an error. Else what cannot be read is listed here, reads it as zeros and goes
      * on; a scan then takes damaged records too, if their heads are right. */
     struct zmpi_losses *losses;
+    const struct zmpi_enhancer *enhancer; /* what is done to decoded values; NULL: nothing */
 };
 
 /* ---- what a reader that goes on after damage could not read ---- */

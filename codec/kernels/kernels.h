@@ -24,6 +24,11 @@ struct zmpi_interp_loops;
 extern const struct zmpi_interp_loops zmpi_interp_loops_any, zmpi_interp_loops_avx2,
     zmpi_interp_loops_avx512;
 
+struct zmpi_net_work;
+/* enhance/enhance_net.h */
+typedef void zmpi_net_loops_fn(struct zmpi_net_work *w, size_t height, size_t width);
+zmpi_net_loops_fn zmpi_net_run_any, zmpi_net_run_avx2, zmpi_net_run_avx512;
+
 struct zmpi_kernels {
     const char *name;
     const struct zmpi_kernels *below; /* the set that this one builds on; NULL: none */
@@ -36,6 +41,7 @@ struct zmpi_kernels {
     const struct zmpi_huffman_encode_loops *huffman_encode;
     const struct zmpi_huffman_loops *huffman;
     const struct zmpi_interp_loops *interp;
+    zmpi_net_loops_fn *net;
 };
 
 /* The newest set that this machine has, that ZMPI_DISABLE does not switch off, by its name or by

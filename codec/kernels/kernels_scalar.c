@@ -32,6 +32,7 @@ const struct zmpi_kernels zmpi_kernels_scalar = {
     .huffman_encode = &zmpi_huffman_encode_any,
     .huffman = &zmpi_huffman_loops_any,
     .interp = &zmpi_interp_loops_any,
+    .net = zmpi_net_run_any,
 };
 
 /* ---- the range ---- */

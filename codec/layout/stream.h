@@ -26,6 +26,8 @@
 /* Books of codes that a stream may have of its own. */
 #define ZMPI_STREAM_BOOKS 250
 
+struct zmpi_enhanced;
+
 /* A checked stream in memory. Points into src; nothing is owned. */
 struct zmpi_stream {
     struct zmpi_stream_info info;
@@ -40,10 +42,12 @@ struct zmpi_stream {
     size_t books_size;
     size_t head; /* where chunks begin */
     unsigned book_count;
-    uint16_t book_at[ZMPI_STREAM_BOOKS]; /* in the section */
-    size_t width;                        /* bytes of a coded word, 4 or 8 */
-    size_t extent[3];                    /* words; for ZMPI_BYTES x = ceil(bytes / 4) */
-    size_t grid[3];                      /* chunks along each axis */
+    uint16_t book_at[ZMPI_STREAM_BOOKS];  /* in the section */
+    size_t width;                         /* bytes of a coded word, 4 or 8 */
+    size_t extent[3];                     /* words; for ZMPI_BYTES x = ceil(bytes / 4) */
+    size_t grid[3];                       /* chunks along each axis */
+    const struct zmpi_enhanced *enhanced; /* what is done to decoded values (enhance/enhance.h), or
+                                             NULL: they stay as they are */
 };
 
 enum zmpi_status zmpi_stream_parse(struct zmpi_stream *s, const void *src, size_t src_size);

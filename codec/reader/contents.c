@@ -12,6 +12,7 @@
 static void part_free(struct zmpi_part *p)
 {
     zmpi_container_free(&p->container);
+    zmpi_enhancer_free(&p->enhancer);
     free(p->record);
     free(p);
 }
@@ -82,6 +83,22 @@ static enum zmpi_status check_kind(const struct zmpi_reader_file *f, struct zmpi
     return ZMPI_OK;
 }
 
+/* The network, if it is asked for. */
+static enum zmpi_status read_enhancer(const struct zmpi_reader_file *f, struct zmpi_part *p,
+                                      struct zmpi_trouble *t)
+{
+    bool there = false;
+    if (!(f->flags & ZMPI_READER_ENHANCE))
+        return ZMPI_OK;
+    const enum zmpi_status status = zmpi_enhancer_read(&p->container, &p->in, &p->enhancer, &there);
+    if (there)
+        p->in.enhancer = &p->enhancer;
+    if (!status || status == ZMPI_ERR_IO || status == ZMPI_ERR_MEMORY || status == ZMPI_ERR_VERSION)
+        return status ? fail(t, status, status == ZMPI_ERR_IO ? p->source.failed : 0, NULL)
+                      : ZMPI_OK;
+    return fail(t, status, 0, ZMPI_ENHANCER_DAMAGED);
+}
+
 static enum zmpi_status read_part(const struct zmpi_reader_file *f, struct zmpi_contents *c,
                                   struct zmpi_part *p, struct zmpi_trouble *t)
 {
@@ -99,7 +116,7 @@ static enum zmpi_status read_part(const struct zmpi_reader_file *f, struct zmpi_
     if (p->length > ZMPI_SIZE_MAX - c->logical)
         return fail(t, ZMPI_ERR_SIZE, 0, NULL);
     c->logical += p->length;
-    return ZMPI_OK;
+    return c->plain ? ZMPI_OK : read_enhancer(f, p, t);
 }
 
 /* The header of the last part, by which a change is told. */

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "enhance/enhance.h"
 #include "reader/source.h"
 #include "zmpi_reader.h"
 
@@ -14,6 +15,7 @@ struct zmpi_part {
     struct zmpi_source source;
     struct zmpi_reader in;
     struct zmpi_container container;
+    struct zmpi_enhancer enhancer; /* if `in` has it */
     struct zmpi_record *record; /* malloc; NULL: not listed yet */
 };
 

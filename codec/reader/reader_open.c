@@ -26,10 +26,11 @@ static enum zmpi_status take_options(struct zmpi_reader_file *f,
                                sizeof o);
     if (given)
         o = *given;
-    if (o.threads < 0 || o.threads > THREADS_MOST || o.flags & ~(unsigned)ZMPI_READER_PLAIN)
+    if (o.threads < 0 || o.threads > THREADS_MOST ||
+        o.flags & ~(unsigned)(ZMPI_READER_PLAIN | ZMPI_READER_ENHANCE))
         return zmpi_reader_say(error, ZMPI_ERR_ARG,
                                "struct zmpi_reader_options: threads from 0 to %d, flags "
-                               "ZMPI_READER_PLAIN or none",
+                               "ZMPI_READER_PLAIN, ZMPI_READER_ENHANCE or none",
                                THREADS_MOST);
     f->threads = o.threads ? o.threads : zmpi_cpus_count();
     f->flags = o.flags;

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/pool.h"
+#include "enhance/enhance.h"
 #include "huffman/huffman.h"
 #include "interp/interp.h"
 #include "judge/components.h"
@@ -17,9 +18,11 @@ struct worker {
     struct zmpi_huffman_decoder *huffman; /* encoder 2 */
     struct zmpi_interp_work *interp;      /* encoder 3 */
     struct zmpi_interp_rule rule;
-    unsigned char *words; /* room for a chunk */
-    unsigned char *own;   /* the same, if it is not the work's */
-    unsigned char *coded; /* chunks of a stream that is not in memory */
+    struct zmpi_net_work *net; /* where values are enhanced */
+    int8_t *net_out;           /* and what it gives for a chunk */
+    unsigned char *words;      /* room for a chunk */
+    unsigned char *own;        /* the same, if it is not the work's */
+    unsigned char *coded;      /* chunks of a stream that is not in memory */
     size_t capacity;
     bool shares; /* the work is another's */
 };
@@ -27,6 +30,8 @@ struct worker {
 static void worker_free(struct worker *v)
 {
     zmpi_interp_work_free(v->interp);
+    zmpi_net_work_free(v->net);
+    free(v->net_out);
     free(v->own);
     free(v->coded);
     free(v->huffman);
@@ -48,13 +53,23 @@ static bool interp_worker(const struct zmpi_stream *s, struct worker *v)
     return v->words != NULL;
 }
 
+static bool net_worker(const struct zmpi_stream *s, struct worker *v)
+{
+    const uint32_t *tile = s->info.tile;
+    if (!s->enhanced)
+        return true;
+    v->net = zmpi_net_work_new(&s->enhanced->of->net);
+    v->net_out = malloc((size_t)tile[0] * tile[1] * tile[2]);
+    return v->net && v->net_out;
+}
+
 /* with: one whose work serves this one, too; NULL: none. apart: words stay when that decodes. */
 static bool worker_make(const struct zmpi_stream *s, size_t plane, const struct worker *with,
                         bool apart, struct worker *v)
 {
     *v = (struct worker){.work = with ? with->work : NULL, .shares = with && with->work};
     if (s->info.encoder == ZMPI_INTERP) {
-        if (interp_worker(s, v))
+        if (interp_worker(s, v) && net_worker(s, v))
             return true;
     } else {
         if (!v->work)
@@ -97,7 +112,7 @@ static bool is_intact(const struct zmpi_stream *s, size_t k, const unsigned char
            zmpi_load32(s->table + 8 * k + 4);
 }
 
-/* Of a big-endian stream `place` is NULL. */
+/* Of a big-endian stream, and where values are enhanced, `place` is NULL. */
 static enum zmpi_status decode_words(const struct zmpi_stream *s, size_t k,
                                      const unsigned char *src, size_t size, unsigned char *place,
                                      struct worker *v)
@@ -129,6 +144,8 @@ static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
 {
     size_t first[3], extent[3];
     const enum zmpi_status status = decode_words(s, k, src, size, place, v);
+    if (!status && v->net && zmpi_enhanced_has(s->enhanced, k))
+        zmpi_enhance_chunk(s->enhanced, k, s, v->net, v->net_out, v->words);
     if (!status && s->info.big_endian) {
         zmpi_stream_tile(s, k, first, extent);
         zmpi_bytes_big_endian(v->words, v->words, extent[0] * extent[1] * extent[2], s->width);
@@ -288,7 +305,8 @@ static void give_points(const struct decoder *d, size_t k, const struct worker v
 static enum zmpi_status decode_one(const struct decoder *d, size_t k, const unsigned char **src,
                                    struct worker v[])
 {
-    unsigned char *place = d->s->info.big_endian || d->step > 1 ? NULL : place_of(d, k);
+    const bool apart = d->s->info.big_endian || d->s->enhanced || d->step > 1;
+    unsigned char *place = apart ? NULL : place_of(d, k);
     enum zmpi_status status = ZMPI_OK;
     for (size_t c = 0; c < d->streams && !status; c++)
         status = decode_chunk(&d->s[c], k, src[c], chunk_size(&d->s[c], k), place, &v[c]);

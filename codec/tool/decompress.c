@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "enhance/enhance.h"
 #include "tool.h"
 
 static int open_container(struct tool_input *in, const char *path)
@@ -38,28 +39,52 @@ static int copy_all(struct tool_input *in, struct tool_output *out, bool *open, 
     }
 }
 
+/* The network of the container that is open, to be applied. */
+static int load_enhancer(struct tool_input *in, struct zmpi_enhancer *e)
+{
+    bool there = false;
+    const enum zmpi_status status = zmpi_enhancer_read(&in->container, &in->reader, e, &there);
+    if (status == ZMPI_ERR_IO || status == ZMPI_ERR_MEMORY || status == ZMPI_ERR_VERSION)
+        return tool_fail_status(in->path, status);
+    if (status)
+        return tool_fail("%s: %s", in->path, ZMPI_ENHANCER_DAMAGED);
+    if (!there)
+        fprintf(stderr, "zmpi: %s: has no network: values are as they were decoded\n", in->path);
+    in->reader.enhancer = there ? e : NULL;
+    return TOOL_OK;
+}
+
 int tool_decompress(int argc, char **argv)
 {
+    struct zmpi_enhancer enhancer = {0};
     struct tool_input in;
     struct tool_output out;
-    bool verbose = false, keep_going = false, open = true, whole = true;
+    bool verbose = false, keep_going = false, enhance = false, open = true, whole = true;
     int c;
-    static const struct option longs[] = {
-        {"verbose", 0, NULL, 'v'}, {"keep-going", 0, NULL, 'k'}, {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"verbose", 0, NULL, 'v'},
+                                          {"keep-going", 0, NULL, 'k'},
+                                          {"enhance", 0, NULL, 'e'},
+                                          {NULL, 0, NULL, 0}};
     while ((c = getopt_long(argc, argv, "vk", longs, NULL)) != -1) {
         if (c == '?')
             return tool_usage();
         verbose = verbose || c == 'v';
         keep_going = keep_going || c == 'k';
+        enhance = enhance || c == 'e';
     }
-    if (argc - optind != 2)
+    if (argc - optind != 2 || (keep_going && enhance))
         return tool_usage();
     if (keep_going)
         return tool_keep_going(argv[optind], argv[optind + 1]);
     int status = open_container(&in, argv[optind]);
     if (status)
         return status;
-    status = tool_output_open(&out, argv[optind + 1], &in);
+    if (enhance)
+        status = load_enhancer(&in, &enhancer);
+    if (!status && enhance)
+        status = tool_input_alone(&in);
+    if (!status)
+        status = tool_output_open(&out, argv[optind + 1], &in);
     if (!status) {
         status = copy_all(&in, &out, &open, &whole);
         int closed = tool_output_close(&out, status == TOOL_OK);
@@ -72,6 +97,7 @@ int tool_decompress(int argc, char **argv)
         status = TOOL_DIFFERENT;
     if (open)
         tool_input_close(&in);
+    zmpi_enhancer_free(&enhancer);
     return status;
 }
 

@@ -28,9 +28,11 @@ static const struct tool_command commands[] = {
      "array. -d is of all or of one of them.\n"
      "--codec C (ZMPI_CODEC): " ZMPI_ENCODER_NAMES ".\n"
      "-v says which device compressed, and why."},
-    {"decompress", tool_decompress, "[-v] [-k] IN OUT",
+    {"decompress", tool_decompress, "[-v] [-k] [--enhance] IN OUT",
      "Write the uncompressed bytes of a compressed file to OUT. -v says which device decompressed, "
      "and why.\n"
+     "--enhance: values nearer to the original ones, by the network that zmpi enhance has put into "
+     "the file.\n"
      "-k, --keep-going: as zmpi recover, but report only damage, on standard error."},
     {"convert", tool_convert, "[-t f32|f64] [-d NZxNYxNX] IN OUT.npy|OUT.vti|OUT.h5",
      "Write the numbers of a compressed or raw file as NumPy's .npy; as VTK's image data, .vti: "
@@ -64,6 +66,20 @@ static const struct tool_command commands[] = {
      "is wrong and not repaired."},
     {"trim", tool_trim, "FILE",
      "Write a file anew, without overwritten data, and put it in the place of the old one."},
+    {"enhance", tool_enhance,
+     "--train ORIGINAL [--weights OTHER] [--epochs N] [--bound 1x|2x] [--threads N] [-o OUT] FILE",
+     "Train a small network by which decoded values come nearer to the original ones, and put it "
+     "into FILE (or its copy OUT), which\n"
+     "interp coded from ORIGINAL within an absolute bound. zmpi decompress --enhance applies it; "
+     "all else reads the file as before.\n"
+     "Values stay within the file's bound: where the network would push them out a flag keeps "
+     "them. --bound 2x: within twice the\n"
+     "bound, with next to no flags. Chunks that gain less than a smaller bound would for the same "
+     "bytes stay as they are; if all do,\n"
+     "nothing is written.\n"
+     "--weights OTHER: begin with the network of another file, such as an earlier time step, and "
+     "train no more, without --epochs.\n"
+     "--epochs N: times that it sees all data (10), at most 4 million values each time."},
     {"compare", tool_compare, "[-t f32|f64] [-d NZxNYxNX] [--components N[:slow]] [--json] A B",
      "Compare B with A; each may be raw or compressed. Prints the largest error, also relative to "
      "|x|, PSNR (of A's range), mean SSIM over\n"

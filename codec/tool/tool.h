@@ -39,6 +39,7 @@ int tool_run(int argc, char **argv);
 int tool_view(int argc, char **argv);
 int tool_mount(int argc, char **argv);
 int tool_convert(int argc, char **argv);
+int tool_enhance(int argc, char **argv);
 int tool_report(int argc, char **argv);
 int tool_advise(int argc, char **argv);
 
@@ -114,6 +115,12 @@ const char *tool_overwritten_bytes(const struct zmpi_overwritten *o, char text[6
  * without the rest to another file, size NULL: as many as were found. (plain.c) */
 enum zmpi_status tool_tell_overwritten(const struct tool_input *in, enum zmpi_kind kind);
 int tool_recover_plain(const char *path, const char *to, const char *size);
+
+/* Bytes to their place in a file that was opened to be written to. (verify.c) */
+int tool_input_write(struct tool_input *in, const void *src, size_t size, uint64_t offset);
+/* An index of c's records at `end`, behind everything; then, when that is safe on the disk, the
+ * header that points to it. (verify.c) */
+int tool_input_reindex(struct tool_input *in, struct zmpi_container *c, uint64_t end);
 
 /* A record as it is in the file, checked and decoded once; *bytes is malloc'ed. On failure *chunk
  * is the damaged one if there is one. (verify.c) */

@@ -153,9 +153,9 @@ int tool_verify(int argc, char **argv)
     return status;
 }
 
-static int write_bytes(struct tool_input *in, const unsigned char *src, size_t size,
-                       uint64_t offset)
+int tool_input_write(struct tool_input *in, const void *bytes, size_t size, uint64_t offset)
 {
+    const unsigned char *src = bytes;
     while (size) {
         ssize_t put = pwrite(in->fd, src, size, (off_t)offset);
         if (put < 0 && errno == EINTR)
@@ -184,23 +184,20 @@ static int write_header(struct tool_input *in, struct zmpi_container *c)
         h->generation++;
         zmpi_header_parts(h, part);
         for (int i = 0; i < 2 && !failed; i++)
-            failed = write_bytes(in, part[i].bytes, part[i].size, part[i].offset);
+            failed = tool_input_write(in, part[i].bytes, part[i].size, part[i].offset);
     }
     return failed ? failed : sync_file(in);
 }
 
-/* An index of c's records behind everything, then, when that is safe on the disk, the header that
- * points to it. */
-static int repair(struct tool_input *in, struct zmpi_container *c)
+int tool_input_reindex(struct tool_input *in, struct zmpi_container *c, uint64_t end)
 {
     unsigned char *index = NULL;
     size_t size = 0;
-    uint64_t end = zmpi_pad8(in->physical > ZMPI_HEADER_BYTES ? in->physical : ZMPI_HEADER_BYTES);
     enum zmpi_status status =
         zmpi_index_make(c, &in->reader, end, c->header.generation + 1, &index, &size);
     if (status)
         return tool_fail_status(in->path, status);
-    int failed = write_bytes(in, index, size, end);
+    int failed = tool_input_write(in, index, size, end);
     free(index);
     if (!failed)
         failed = sync_file(in);
@@ -251,7 +248,8 @@ static int write_heads(struct tool_input *in)
         if (status)
             failed = tool_fail_status(in->path, status);
         else if (head)
-            failed = write_bytes(in, head, zmpi_record_head_size(&record[i]), record[i].offset);
+            failed =
+                tool_input_write(in, head, zmpi_record_head_size(&record[i]), record[i].offset);
         free(head);
     }
     free(record);
@@ -305,6 +303,8 @@ static int report(const struct tool_input *in, const struct zmpi_container *inde
  */
 static int examine(struct tool_input *in, bool mend)
 {
+    const uint64_t end =
+        zmpi_pad8(in->physical > ZMPI_HEADER_BYTES ? in->physical : ZMPI_HEADER_BYTES);
     struct zmpi_container indexed;
     struct findings found = {0};
     zmpi_container_init(&indexed);
@@ -342,7 +342,8 @@ static int examine(struct tool_input *in, bool mend)
         const bool whole = !found.lost && zmpi_container_whole(&indexed);
         int failed = write_heads(in);
         if (!failed && (index_wrong || found.torn))
-            failed = index_wrong ? repair(in, &indexed) : write_header(in, &indexed);
+            failed =
+                index_wrong ? tool_input_reindex(in, &indexed, end) : write_header(in, &indexed);
         if (!failed)
             printf("  repaired%s\n", whole        ? ""
                                      : found.lost ? ", but data are lost"

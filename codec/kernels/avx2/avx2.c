@@ -24,5 +24,6 @@ const struct zmpi_kernels zmpi_kernels_avx2 = {
     .huffman_encode = &zmpi_huffman_encode_bmi2,
     .huffman = &zmpi_huffman_loops_bmi2,
     .interp = &zmpi_interp_loops_avx2,
+    .net = zmpi_net_run_avx2,
 };
 #endif

@@ -13,7 +13,8 @@ static bool available(void)
 
 static bool vbmi_available(void)
 {
-    return available() && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni");
+    return available() && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("gfni");
 }
 
 const struct zmpi_kernels zmpi_kernels_avx512 = {
@@ -24,6 +25,7 @@ const struct zmpi_kernels zmpi_kernels_avx512 = {
     .huffman_encode = &zmpi_huffman_encode_avx512,
     .huffman = &zmpi_huffman_loops_bmi2,
     .interp = &zmpi_interp_loops_avx512,
+    .net = zmpi_net_run_avx2,
 };
 
 const struct zmpi_kernels zmpi_kernels_avx512vbmi = {
@@ -34,5 +36,6 @@ const struct zmpi_kernels zmpi_kernels_avx512vbmi = {
     .huffman_encode = &zmpi_huffman_encode_avx512,
     .huffman = &zmpi_huffman_loops_bmi2,
     .interp = &zmpi_interp_loops_avx512,
+    .net = zmpi_net_run_avx512,
 };
 #endif

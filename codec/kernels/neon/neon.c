@@ -22,5 +22,6 @@ const struct zmpi_kernels zmpi_kernels_neon = {
     .huffman_encode = &zmpi_huffman_encode_any,
     .huffman = &zmpi_huffman_loops_any,
     .interp = &zmpi_interp_loops_any,
+    .net = zmpi_net_run_any,
 };
 #endif

@@ -2,6 +2,7 @@
 """Read zmpi containers without zmpi.
 
     zmpi_reader.py cat FILE [OFFSET LENGTH] > out     logical bytes (all, or LENGTH from OFFSET)
+    zmpi_reader.py --enhance cat FILE ...             the same, values by the network in the file (2.9)
     zmpi_reader.py info FILE                          header, records and streams
 
 An independent reader, written from docs/format.md alone and with nothing but Python's standard
@@ -12,6 +13,7 @@ archives containers can lay it beside them.
 import array
 import contextlib
 import fcntl
+import functools
 import itertools
 import math
 import operator
@@ -1146,8 +1148,11 @@ class Stream:
         first = [i * t for i, t in zip(tiles, self.tile)]
         return first, [min(t, n - f) for t, n, f in zip(self.tile, self.words, first)]
 
-    def decode(self):
+    def decode(self, network=None):
         out = bytearray(math.prod(self.words) * self.width)
+        flags = network.streams.get(self.checksum) if network else None
+        if flags is not None:
+            require(self.encoder == 3 and len(flags) == self.chunks and 0 < self.abs_bound < 1e300, "network: stream")
         _, ny, nx = self.words
         for k in range(self.chunks):
             (z, y, x), (cz, cy, cx) = first, extent = self.place(k)
@@ -1155,6 +1160,8 @@ class Stream:
                 data = decode_interp(bytes(self.chunk(k)), self.width, extent, self.books)
             else:
                 data = decode_chunk(self.chunk(k), self.width, self.type <= 2, extent, self.books)
+            if flags is not None and flags[k] is not None:
+                data = network.enhance(data, self.width, extent, self.abs_bound, flags[k])
             if self.big_endian:
                 words = words_of(data, "IQ"[self.type - 1])
                 words.byteswap()
@@ -1173,6 +1180,144 @@ class Stream:
         order = " big-endian" if self.big_endian else ""
         return (f"{TYPES[self.type]}{order} {dims} {bound} ({limit}), {coded}"
                 f"{self.chunks} chunks of {'x'.join(map(str, self.tile))}, {self.length} bytes")
+
+
+# ---- the network (2.9) ----
+
+PATCH, ONE = 64, 64
+LAYERS = ((1, 8), (8, 16), (24, 8), (8, 1))
+POINTER = 440
+
+
+class Flags:
+    """Which values of a chunk are kept, from its bytes."""
+
+    def __init__(self, data):
+        self.data = itertools.chain(data, itertools.repeat(0))
+        self.low, self.high, self.code = 0, M32, 0
+        self.chance = [1024] * 9
+        for _ in range(4):
+            self.code = self.code << 8 | next(self.data)
+
+    def take(self, context):
+        chance = self.chance[context]
+        middle = self.low + (self.high - self.low >> 16) * chance
+        kept = self.code <= middle
+        if kept:
+            self.high = middle
+            self.chance[context] += 65535 - chance >> 6
+        else:
+            self.low = middle + 1
+            self.chance[context] -= chance >> 6
+        while self.low >> 24 == self.high >> 24:
+            self.low = self.low << 8 & M32
+            self.high = self.high << 8 & M32 | 255
+            self.code = self.code << 8 & M32 | next(self.data)
+        return kept
+
+
+class Network:
+    """Weights, and the chunks of streams that they are for."""
+
+    def __init__(self, data, seed):
+        require(len(data) >= 32 and data[:4] == b"ZENH" and u64(data, 8) == len(data)
+                and xxh3(data[:16] + data[24:], seed) == u64(data, 16), "network: damaged")
+        require(data[4] == 1, "network: written by a newer version of the format")
+        self.times, self.least = data[5], data[6]
+        require(1 <= self.times <= 2 and 1 <= self.least <= ONE and not data[7] and not u32(data, 28), "network: header")
+        reader = Reader(data[32:])
+        self.shifts = reader.take(4)
+        biases = iter(struct.unpack("<33i", reader.take(132)))
+        self.biases = [[next(biases) for _ in range(outs)] for _, outs in LAYERS]
+        self.weights = [[struct.unpack(f"{9 * ins}b", reader.take(9 * ins)) for _ in range(outs)] for ins, outs in LAYERS]
+        require(max(self.shifts) <= 20 and all(abs(b) <= 1 << 24 for layer in self.biases for b in layer)
+                and all(abs(w) <= 64 for row in self.weights[0] for w in row), "network: numbers")
+        self.streams = {}
+        last = -1
+        for _ in range(u32(data, 24)):
+            stream, count, zero = struct.unpack("<Q2I", reader.take(16))
+            require(stream > last and not zero, "network: streams")
+            sizes = words_of(reader.take(4 * count), "I")
+            self.streams[stream] = [reader.take(n - 1) if n else None for n in sizes]
+            last = stream
+        reader.done()
+
+    def layer(self, number, planes, low, high):
+        """Planes of a patch, each a list of rows, to those of the next layer."""
+        height, width = len(planes[0]), len(planes[0][0])
+        none = [0] * (width + 2)
+        padded = [[none] + [[0] + row + [0] for row in plane] + [none] for plane in planes]
+        shift, out = self.shifts[number], []
+        for weights, bias in zip(self.weights[number], self.biases[number]):
+            plane = [[bias] * width for _ in range(height)]
+            for k, weight in enumerate(weights):
+                if weight:
+                    source, dy, dx = padded[k // 9], k % 9 // 3, k % 3
+                    for y in range(height):
+                        row = source[y + dy]
+                        plane[y] = [s + weight * v for s, v in zip(plane[y], row[dx:dx + width])]
+            out.append([[min(max(s >> shift, low), high) for s in row] for row in plane])
+        return out
+
+    def first(self, patch):
+        """The first layer's; beside the patch its input is 128, which is as much as a bias."""
+        shift, wide = self.shifts[0], len(patch[0]) + 2
+        padded = [[128] * wide] + [[128] + row + [128] for row in patch] + [[128] * wide]
+        return [[[min(max(sum(w[3 * dy + dx] * padded[y + dy][x + dx] for dy in range(3) for dx in range(3)) + bias >> shift,
+                          0), 127) for x in range(wide - 2)] for y in range(len(patch))]
+                for w, bias in zip(self.weights[0], self.biases[0])]
+
+    def outputs(self, patch):
+        """Of a patch of inputs."""
+        height, width = len(patch), len(patch[0])
+        shallow = self.first(patch)
+        half = []
+        for plane in shallow:
+            rows = plane + [[0] * width] * (height % 2)
+            rows = [row + [0] * (width % 2) for row in rows]
+            half.append([[(a[x] + a[x + 1] + b[x] + b[x + 1] + 2) >> 2 for x in range(0, len(a), 2)]
+                         for a, b in zip(rows[0::2], rows[1::2])])
+        deep = [[[plane[y // 2][x // 2] for x in range(width)] for y in range(height)]
+                for plane in self.layer(1, half, 0, 127)]
+        return self.layer(3, self.layer(2, shallow + deep, 0, 127), -ONE, ONE)[0]
+
+    def enhance(self, data, width, extent, eb, flags):
+        """A chunk's values, but for those that flags keep."""
+        code = FLOATING[width]
+        values = array.array(code, words_of(data, UNSIGNED[width]).tobytes())
+        cz, cy, cx = extent
+        out = [0] * len(values)
+        for z, (y0, y1), (x0, x1) in itertools.product(range(cz), cuts(cy), cuts(cx)):
+            rows = [values[(z * cy + y) * cx + x0:(z * cy + y) * cx + x1].tolist() for y in range(y0, y1)]
+            for y, row in enumerate(self.outputs(inputs(rows, 16 / eb))):
+                at = (z * cy + y0 + y) * cx + x0
+                out[at:at + len(row)] = row
+        kept = Flags(flags)
+        for i, o in enumerate(out):
+            if abs(o) >= self.least and math.isfinite(values[i]) and not kept.take(abs(o) // 8):
+                values[i] += o * (eb / ONE)
+        return bytes_of(array.array(UNSIGNED[width], values.tobytes()))
+
+
+def cuts(extent):
+    each = -(-extent // -(-extent // PATCH))
+    return [(at, min(at + each, extent)) for at in range(0, extent, each)]
+
+
+def inputs(rows, unit):
+    """Values less the mean of their neighbours, of which those at the ends are their own."""
+    above, below = rows[:1] + rows[:-1], rows[1:] + rows[-1:]
+    out = []
+    for row, up, down in zip(rows, above, below):
+        left, right = row[:1] + row[:-1], row[1:] + row[-1:]
+        line = []
+        for v, a, b, c, d in zip(row, left, right, up, down):
+            t = (4 * v - ((a + b) + (c + d))) * unit
+            t = t if t > -128 else -128
+            t = t if t < 127 else 127
+            line.append(int(t + 128.5))
+        out.append(line)
+    return out
 
 
 # ---- containers (2) ----
@@ -1438,6 +1583,15 @@ class Container:
         self.records.sort(key=Record.key)
         self.size = self.final_size()
         self.whole = len(data) >= HEADER and not self.overwritten and self.is_complete(indexed)
+        self.network = None  # applied to what is read
+
+    def read_network(self):
+        """The one that the header points to, if there is one."""
+        offset, length, checksum = struct.unpack("<3Q", self.data[POINTER:POINTER + 24])
+        if offset or length or checksum:
+            require(xxh3(self.data[POINTER:POINTER + 16], self.seed(POINTER)) == checksum, "network: pointer")
+            return Network(self.data[offset:offset + length], self.seed(offset))
+        return None
 
     def seed(self, offset):
         return self.binding ^ offset
@@ -1749,7 +1903,7 @@ class Container:
     def overlay(self, record, out, offset):
         if record.offset < self.indexed_to:
             record = self.with_head(record)
-        data = self.stream(record).decode()
+        data = self.stream(record).decode(self.network)
         position = 0
         for at, length in record.runs():
             first = max(at, offset)
@@ -1773,8 +1927,9 @@ class Container:
 # ---- command line ----
 
 
-def cat(path, offset=None, length=None):
+def cat(path, offset=None, length=None, enhance=False):
     container = open_container(path)
+    container.network = container.read_network() if enhance else None
     start = min(int(offset), container.size) if offset is not None else 0
     rest = container.size - start
     count = min(int(length), rest) if length is not None else rest
@@ -1831,6 +1986,9 @@ def open_container(path):
 
 def main(arguments):
     commands = {("cat", 2): cat, ("cat", 4): cat, ("info", 2): info}
+    if arguments[:1] == ["--enhance"]:
+        del arguments[0]
+        commands = {(name, n): functools.partial(cat, enhance=True) for name, n in commands if name == "cat"}
     command = commands.get((arguments[0] if arguments else "", len(arguments)))
     if command is None:
         sys.stderr.write(__doc__)

@@ -7,6 +7,8 @@
 
 #include "layout/stream.h"
 #include "info_kinds.h"
+#include "base/bytes.h"
+#include "enhance/enhance.h"
 #include "tool.h"
 
 enum { LISTED = 20, TYPES = 6, RUNS_MOST = 1 << 22 };
@@ -18,9 +20,19 @@ struct total {
     struct zmpi_bound bound;
 };
 
+/* The network that enhances its values; status: what is wrong with it. */
+struct network {
+    bool there;
+    enum zmpi_status status;
+    unsigned times;
+    uint64_t bytes;
+    size_t on, chunks;
+};
+
 struct sums {
     struct total total[TYPES];
     struct tool_kinds kinds;
+    struct network network;
 };
 
 static void describe_extent(const struct zmpi_extent *e, char text[200])
@@ -158,6 +170,32 @@ static void bound_text(const struct total *t, char text[40])
         snprintf(text, 40, "several bounds");
 }
 
+static void look_at_network(struct tool_input *in, struct network *n)
+{
+    struct zmpi_enhancer e = {0};
+    n->status = zmpi_enhancer_read(&in->container, &in->reader, &e, &n->there);
+    if (!n->there)
+        return;
+    n->times = e.times;
+    n->bytes = zmpi_load64(e.bytes + 8);
+    for (size_t i = 0; i < e.count; i++) {
+        n->chunks += e.of[i].chunks;
+        for (size_t k = 0; k < e.of[i].chunks; k++)
+            n->on += zmpi_enhanced_has(&e.of[i], k);
+    }
+    zmpi_enhancer_free(&e);
+}
+
+static void print_network(const struct network *n)
+{
+    if (n->status)
+        printf("network        damaged: %s\n", zmpi_strerror(n->status));
+    if (n->there)
+        printf("network        %llu bytes, for %zu of %zu chunks; values stay within %u times the "
+               "bound (zmpi decompress --enhance)\n",
+               (unsigned long long)n->bytes, n->on, n->chunks, n->times);
+}
+
 /* Room of the file that nothing is read from; of it, what the file system has back. */
 struct space {
     uint64_t unused, holes;
@@ -176,7 +214,8 @@ static uint64_t holes_of(const struct tool_input *in)
     return holes;
 }
 
-static enum zmpi_status measure(struct tool_input *in, struct space *space)
+static enum zmpi_status measure(struct tool_input *in, const struct network *network,
+                                struct space *space)
 {
     struct zmpi_container *c = &in->container;
     struct zmpi_compaction s;
@@ -186,7 +225,7 @@ static enum zmpi_status measure(struct tool_input *in, struct space *space)
     const struct zmpi_header *h = &c->header;
     const bool copied =
         h->index_length && h->log_end >= h->index_offset + h->index_length + ZMPI_HEADER_COPY_BYTES;
-    const uint64_t used = ZMPI_HEADER_BYTES + s.live +
+    const uint64_t used = ZMPI_HEADER_BYTES + s.live + zmpi_pad8(network->bytes) +
                           zmpi_index_segments_size(c->all.segment, c->indexed) + h->index_length +
                           (copied ? ZMPI_HEADER_COPY_BYTES : 0);
     space->holes = holes_of(in);
@@ -260,6 +299,11 @@ static void print_json_totals(const struct sums *s)
         comma = ", ";
     }
     printf("}");
+    const struct network *n = &s->network;
+    if (n->there)
+        printf(", \"network\": {\"bytes\": %llu, \"bound_times\": %u, \"chunks\": %zu, "
+               "\"enhanced\": %zu}",
+               (unsigned long long)n->bytes, n->times, n->chunks, n->on);
     tool_kinds_json(&s->kinds);
     printf("}\n");
 }
@@ -331,6 +375,7 @@ static void print_text(struct tool_input *in, const struct space *space,
     print_head(in, space);
     print_totals(sums->total);
     print_state(in);
+    print_network(&sums->network);
     list_records(in, record, false, all);
     if (all)
         tool_kinds_print(&sums->kinds);
@@ -341,7 +386,8 @@ static int print_container(struct tool_input *in, bool json, bool all)
     struct sums sums = {0};
     struct space space = {0};
     struct zmpi_record *record;
-    enum zmpi_status status = measure(in, &space); /* of a damaged file nothing is known */
+    look_at_network(in, &sums.network);
+    enum zmpi_status status = measure(in, &sums.network, &space);
     if (status != ZMPI_ERR_MEMORY)
         status = zmpi_container_records(&in->container, &in->reader, &record);
     if (status)

@@ -67,7 +67,7 @@ static const struct tool_command commands[] = {
     {"trim", tool_trim, "FILE",
      "Write a file anew, without overwritten data, and put it in the place of the old one."},
     {"enhance", tool_enhance,
-     "--train ORIGINAL [--weights OTHER] [--epochs N] [--bound 1x|2x] [--threads N] [-o OUT] FILE",
+     "--train ORIGINAL [--weights OTHER] [--epochs N] [--bound 1x|2x] [--always] [--threads N] [-o OUT] FILE",
      "Train a small network by which decoded values come nearer to the original ones, and put it "
      "into FILE (or its copy OUT), which\n"
      "interp coded from ORIGINAL within an absolute bound. zmpi decompress --enhance applies it; "
@@ -76,7 +76,7 @@ static const struct tool_command commands[] = {
      "them. --bound 2x: within twice the\n"
      "bound, with next to no flags. Chunks that gain less than a smaller bound would for the same "
      "bytes stay as they are; if all do,\n"
-     "nothing is written.\n"
+     "nothing is written. --always: whatever a smaller bound would give.\n"
      "--weights OTHER: begin with the network of another file, such as an earlier time step, and "
      "train no more, without --epochs.\n"
      "--epochs N: times that it sees all data (10), at most 4 million values each time."},

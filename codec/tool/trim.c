@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/attributes.h"
+#include "base/bytes.h"
+#include "enhance/enhance.h"
 #include "tool.h"
 
 /* Both slots; what is behind them is not the file's (format.md 2.6). */
@@ -118,11 +120,34 @@ static int copy_records(struct trim *t)
     return failed;
 }
 
+/* The network, if the file has a sound one; *pointer: what the header says of it. */
+static int copy_network(struct trim *t, unsigned char pointer[ZMPI_POINTER_BYTES])
+{
+    struct zmpi_enhancer e = {0};
+    const unsigned char *id = t->fresh.header.id;
+    bool there;
+    const enum zmpi_status status = zmpi_enhancer_read(&t->in.container, &t->in.reader, &e, &there);
+    if (status == ZMPI_ERR_IO || status == ZMPI_ERR_MEMORY)
+        return tool_fail_status(t->in.path, status);
+    if (!there)
+        return TOOL_OK;
+    const size_t size = (size_t)zmpi_load64(e.bytes + 8);
+    zmpi_section_seal(e.bytes, size, zmpi_enhancer_seed(id, t->end));
+    zmpi_enhancer_point(id, t->end, size, pointer);
+    const int failed = tool_output_write_at(&t->out, e.bytes, size, t->end);
+    t->end += zmpi_pad8(size);
+    zmpi_enhancer_free(&e);
+    return failed;
+}
+
 /* The index, and the header in front of everything. */
 static int finish(struct trim *t)
 {
     unsigned char *index, head[ZMPI_HEADER_BYTES] = {0};
     size_t size;
+    int failed = copy_network(t, head + ZMPI_POINTER_AT);
+    if (failed)
+        return failed;
     enum zmpi_status status = zmpi_container_seal(&t->fresh, &t->in.reader);
     if (!status && t->fresh.logical_size != t->in.container.logical_size)
         status = ZMPI_ERR_CORRUPT;
@@ -131,7 +156,7 @@ static int finish(struct trim *t)
                                  &index, &size);
     if (status)
         return tool_fail_status(t->in.path, status);
-    int failed = tool_output_write_at(&t->out, index, size, t->end);
+    failed = tool_output_write_at(&t->out, index, size, t->end);
     free(index);
     t->end += size;
     zmpi_header_put(&t->fresh.header, head);

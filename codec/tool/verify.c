@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "enhance/enhance.h"
 #include "layout/stream.h"
 #include "tool.h"
 
@@ -97,6 +98,19 @@ static enum zmpi_status check_all(struct tool_input *in, size_t *bad)
     return ZMPI_OK;
 }
 
+/* Is the network, if the file has one, as it was written? */
+static bool network_is_right(const struct tool_input *in)
+{
+    struct zmpi_enhancer e = {0};
+    bool there;
+    const enum zmpi_status status = zmpi_enhancer_read(&in->container, &in->reader, &e, &there);
+    zmpi_enhancer_free(&e);
+    if (status)
+        printf("%s: the network that enhances its values is damaged: %s\n", in->path,
+               zmpi_strerror(status));
+    return !status;
+}
+
 /* What verify found; `bad` records are printed already. */
 static int tell(const struct tool_input *in, size_t bad)
 {
@@ -117,7 +131,8 @@ static int tell(const struct tool_input *in, size_t bad)
             "%s: %llu bytes behind the end, at byte %llu: appended by other means than MPI-IO, or "
             "never finished; nobody reads them\n",
             in->path, (unsigned long long)(in->physical - end), (unsigned long long)end);
-    if (bad || c->copied || c->damaged || c->index_damaged || !zmpi_container_whole(c))
+    const bool network = c->copied || network_is_right(in);
+    if (bad || !network || c->copied || c->damaged || c->index_damaged || !zmpi_container_whole(c))
         return TOOL_DIFFERENT;
     printf("%s: %zu records, all right\n", in->path, c->count);
     return TOOL_OK;

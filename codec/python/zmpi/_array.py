@@ -16,14 +16,15 @@ def numpy():
     return module
 
 
-def open(path, dtype=None, shape=None, threads=0, plain=True):
+def open(path, dtype=None, shape=None, threads=0, plain=True, enhance=False):
     """The file's data as an array (zmpi.Array), slices of which are read and decoded when they are asked for.
 
     dtype: NumPy's; None: what the file's records say if they agree, else bytes. shape: one extent may be -1; None: that of
     the only record, else one row. threads: that decode; 0: one for each CPU. plain=False: an error if it is no container.
+    enhance: values by the network that zmpi enhance has put into the file; as decoded where there is none.
     """
     np = numpy()
-    file = File(path, threads, plain)
+    file = File(path, threads, plain, enhance)
     try:
         return Array(file, dtype=np.dtype(guess_dtype(file) if dtype is None else dtype), shape=shape)
     except BaseException:

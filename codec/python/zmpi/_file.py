@@ -7,17 +7,19 @@ from ctypes import byref, c_int, c_void_p, sizeof
 from . import _library
 from ._library import lib
 
-PLAIN = 1
+PLAIN, ENHANCE = 1, 2
 
 
 class File:
     """A file for reading, as bytes: a container, or any other file as it is (plain=False: an error). `path` may be a
-    descriptor, which stays the caller's. May be used by several threads."""
+    descriptor, which stays the caller's. enhance: values as the network in the file, if there is one, brings them nearer to the
+    original ones. May be used by several threads."""
 
-    def __init__(self, path, threads=0, plain=True):
+    def __init__(self, path, threads=0, plain=True, enhance=False):
         self._lock = threading.RLock()
         self._handle = None
-        options = _library.ReaderOptions(sizeof(_library.ReaderOptions), threads, PLAIN if plain else 0)
+        options = _library.ReaderOptions(sizeof(_library.ReaderOptions), threads,
+                                         (PLAIN if plain else 0) | (ENHANCE if enhance else 0))
         handle, error = c_void_p(), _library.ReaderError()
         if isinstance(path, int):
             self.path = f"descriptor {path}"

@@ -17,6 +17,7 @@ struct enhance {
     const char *raw, *path, *out, *weights;
     int epochs, threads; /* epochs < 0: not given */
     unsigned times;
+    bool always; /* whatever a smaller bound would give */
     struct tool_input in, original;
     struct piece *piece;
     size_t count;
@@ -38,7 +39,7 @@ static int parse(int argc, char **argv, struct enhance *h)
     static const struct option longs[] = {{"train", 1, NULL, 't'},  {"weights", 1, NULL, 'w'},
                                           {"epochs", 1, NULL, 'e'}, {"threads", 1, NULL, 'n'},
                                           {"bound", 1, NULL, 'b'},  {"output", 1, NULL, 'o'},
-                                          {NULL, 0, NULL, 0}};
+                                          {"always", 0, NULL, 'a'}, {NULL, 0, NULL, 0}};
     int c;
     *h = (struct enhance){.epochs = -1, .threads = tool_threads(), .times = 1};
     while ((c = getopt_long(argc, argv, "o:", longs, NULL)) != -1) {
@@ -46,6 +47,7 @@ static int parse(int argc, char **argv, struct enhance *h)
             h->raw = optarg;
         if (c == 'w')
             h->weights = optarg;
+        h->always = h->always || c == 'a';
         if (c == 'o')
             h->out = optarg;
         if (c == 'e' && !parse_count(optarg, EPOCHS_MOST, &h->epochs))
@@ -336,7 +338,7 @@ static int decide(struct enhance *h)
         error = gain_decide(h->piece, h->count, worth, &bytes);
         drop_ambiguous(h);
         make_section(h, NULL, &size);
-        worth = (was - gain_plain(&h->curve, has + (double)size)) / (double)size;
+        worth = h->always ? 0 : (was - gain_plain(&h->curve, has + (double)size)) / (double)size;
     }
     for (size_t i = 0; i < h->count; i++)
         for (size_t k = 0; k < h->piece[i].s.info.chunks; k++, chunks++)
@@ -346,7 +348,7 @@ static int decide(struct enhance *h)
            "bound gives %.2f dB for as many\n",
            h->path, decibels(h, error), decibels(h, was), size, 100 * (double)size / has, on,
            chunks, decibels(h, plain));
-    if (error < plain)
+    if (error < plain || h->always)
         return write_section(h, size);
     printf("%s: the network gains nothing: nothing was written\n", h->path);
     return TOOL_OK;

@@ -80,10 +80,12 @@ enum zmpi_status zmpi_enhancer_parse(struct zmpi_enhancer *e, unsigned char *byt
     if (bytes[4] != VERSION)
         return ZMPI_ERR_VERSION;
     const enum zmpi_status status = parse(e, bytes, size);
-    if (status)
+    if (status) {
         free(e->of);
-    else
+        memset(e, 0, sizeof *e);
+    } else {
         e->bytes = bytes;
+    }
     return status;
 }
 

@@ -81,6 +81,18 @@ static inline void fix_segment(uint8_t *segment, size_t rest, uint64_t seed)
         zmpi_store64(segment + 16, zmpi_hash2(segment, 16, segment + 24, length, seed));
 }
 
+/* 2.9: the pointer, and the section that it points to. */
+static inline void fix_network(uint8_t *file, size_t size, uint64_t id)
+{
+    const uint64_t at = zmpi_load64(file + 440), length = zmpi_load64(file + 448);
+    if (at == 0 && length == 0)
+        return;
+    zmpi_store64(file + 456, zmpi_hash(file + 440, 16, id ^ 440));
+    if (at <= size && length <= size - at && length >= 24)
+        zmpi_store64(file + at + 16,
+                     zmpi_hash2(file + at, 16, file + at + 24, length - 24, id ^ at));
+}
+
 /* 2.8: it has an id of its own. */
 static inline void fix_header_copy(uint8_t *copy, size_t rest, uint64_t at)
 {
@@ -117,6 +129,7 @@ static inline void fix_container(uint8_t *file, size_t size)
         else if (zmpi_load32(file + at) == 0x5844495A || zmpi_load32(file + at) == 0x5249445A)
             fix_segment(file + at, size - at, id ^ at);
     }
+    fix_network(file, size, id);
 }
 
 #endif

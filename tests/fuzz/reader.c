@@ -3,8 +3,8 @@
  * with the whole, and a file that grew is the same as one that was opened late.
  *
  * The first byte of the input chooses: bit 0: put the checksums right, bit 1: plain files too,
- * bits 2 and 3: threads. The second one says how much of the file is there when it is opened. The
- * rest is the file.
+ * bits 2 and 3: threads, bit 4: values by the network in the file. The second one says how much of
+ * the file is there when it is opened. The rest is the file.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -88,8 +88,10 @@ static void check_same(struct zmpi_reader_file *a, struct zmpi_reader_file *b)
 
 static void check_file(int fd, const uint8_t *data, size_t size, size_t first, int how)
 {
-    const struct zmpi_reader_options o = {
-        .size = sizeof o, .threads = 1 + (how >> 2 & 3), .flags = how & 2 ? ZMPI_READER_PLAIN : 0};
+    const struct zmpi_reader_options o = {.size = sizeof o,
+                                          .threads = 1 + (how >> 2 & 3),
+                                          .flags = (how & 2 ? ZMPI_READER_PLAIN : 0) |
+                                                   (how & 16 ? ZMPI_READER_ENHANCE : 0)};
     struct zmpi_reader_file *early = NULL, *late = NULL;
     if (write(fd, data, first) != (ssize_t)first)
         return;

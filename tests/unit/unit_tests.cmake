@@ -44,7 +44,7 @@ endfunction()
 
 # zmpi_emulated_tests(FOLDER/NAME...): unit tests with AVX-512 made of C (emulated/immintrin.h): the same source of the kernels.
 function(zmpi_emulated_tests)
-    set(kernels kernels/avx512/avx512.c kernels/avx512/avx512_32.c kernels/avx512/avx512_64.c kernels/avx512/avx512vbmi_32.c kernels/avx512/avx512vbmi_64.c kernels/avx512/hash_avx512.c huffman/huffman_avx512.c interp/interp_rans_avx512.c interp/interp_loops_avx512.c)
+    set(kernels kernels/avx512/avx512.c kernels/avx512/avx512_32.c kernels/avx512/avx512_64.c kernels/avx512/avx512vbmi_32.c kernels/avx512/avx512vbmi_64.c kernels/avx512/hash_avx512.c huffman/huffman_avx512.c interp/interp_rans_avx512.c interp/interp_loops_avx512.c enhance/enhance_net_avx512.c)
     list(TRANSFORM kernels PREPEND ${PROJECT_SOURCE_DIR}/codec/)
     add_library(emulated_avx512 OBJECT ${kernels})
     target_include_directories(emulated_avx512 BEFORE PRIVATE emulated)
@@ -94,7 +94,7 @@ if(unit IN_LIST ZMPI_TEST_GROUPS)
     mark_as_advanced(SIMDE_INCLUDE_DIR)
     if(SIMDE_INCLUDE_DIR AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND ZMPI_AVX512 AND NOT ZMPI_SANITIZE)
         zmpi_emulated_tests(kernels/kernels kernels/kernels_blocks kernels/kernels_exceptions kernels/kernels_integers16
-            kernels/kernels_sums huffman/huffman_loops interp/interp)
+            kernels/kernels_sums huffman/huffman_loops interp/interp enhance/enhance_net)
     endif()
     if(TARGET unit_offload)
         add_dependencies(unit_offload test_decoder)

@@ -23,7 +23,8 @@ enum {
 };
 
 /* Channels that go into each layer, and come out of it. */
-extern const int zmpi_net_in[ZMPI_NET_LAYERS], zmpi_net_out[ZMPI_NET_LAYERS];
+static const int zmpi_net_in[ZMPI_NET_LAYERS] = {1, 8, 24, 8};
+static const int zmpi_net_out[ZMPI_NET_LAYERS] = {8, 16, 8, 1};
 
 /* Layer by layer; weights by output, input, row, column. */
 struct zmpi_net {

@@ -7,10 +7,6 @@
 #include "enhance/enhance_net.h"
 #include "kernels/kernels.h"
 
-const int zmpi_net_in[ZMPI_NET_LAYERS] = {1, 8, 24, 8};
-const int zmpi_net_out[ZMPI_NET_LAYERS] = {8, 16, 8, 1};
-const int zmpi_net_dots[ZMPI_NET_LAYERS] = {0, 24, 24 + 288, 24 + 288 + 432};
-
 void zmpi_net_save(const struct zmpi_net *net, unsigned char dst[ZMPI_NET_BYTES])
 {
     memcpy(dst, net->shift, ZMPI_NET_LAYERS);

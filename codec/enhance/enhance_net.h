@@ -29,6 +29,6 @@ struct zmpi_net_work {
 };
 
 /* The first weight of a layer in `weight`. */
-extern const int zmpi_net_dots[ZMPI_NET_LAYERS];
+static const int zmpi_net_dots[ZMPI_NET_LAYERS] = {0, 24, 24 + 288, 24 + 288 + 432};
 
 #endif

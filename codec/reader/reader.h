@@ -16,7 +16,7 @@ struct zmpi_part {
     struct zmpi_reader in;
     struct zmpi_container container;
     struct zmpi_enhancer enhancer; /* if `in` has it */
-    struct zmpi_record *record; /* malloc; NULL: not listed yet */
+    struct zmpi_record *record;    /* malloc; NULL: not listed yet */
 };
 
 /* What was found when the file was looked at last. */

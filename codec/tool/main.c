@@ -67,7 +67,8 @@ static const struct tool_command commands[] = {
     {"trim", tool_trim, "FILE",
      "Write a file anew, without overwritten data, and put it in the place of the old one."},
     {"enhance", tool_enhance,
-     "--train ORIGINAL [--weights OTHER] [--epochs N] [--bound 1x|2x] [--always] [--threads N] [-o OUT] FILE",
+     "--train ORIGINAL [--weights OTHER] [--epochs N] [--bound 1x|2x] [--always] [--threads N] [-o "
+     "OUT] FILE",
      "Train a small network by which decoded values come nearer to the original ones, and put it "
      "into FILE (or its copy OUT), which\n"
      "interp coded from ORIGINAL within an absolute bound. zmpi decompress --enhance applies it; "

@@ -1,7 +1,10 @@
 /* options_load.c - where the values of settings come from: the environment, and the rules file. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE // dladdr, program_invocation_name
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -9,7 +12,8 @@
 #include "options/options_value.h"
 
 #ifndef ZMPI_SITE_FILE
-#define ZMPI_SITE_FILE "/usr/local/etc/zmpi/zmpi.conf"
+#define ZMPI_SITE_FILE     "/usr/local/etc/zmpi/zmpi.conf"
+#define ZMPI_SITE_FROM_LIB "../etc/zmpi/zmpi.conf" // from the folder of this library
 #endif
 
 /* The path of the program that runs, or the name by which it was started. */
@@ -21,13 +25,33 @@ static const char *program(void)
     return n > 0 ? path : program_invocation_name;
 }
 
-/* The site's file: of the prefix that zmpi was built for, or of the machine. */
+/* The site's file in the prefix that zmpi is installed in, which need not be the one that it was
+ * built for (cmake --install --prefix); path is empty if there is none. */
+static void installed_site_file(char path[PATH_MAX])
+{
+    static const char here;
+    char file[PATH_MAX], longer[PATH_MAX + sizeof ZMPI_SITE_FROM_LIB];
+    Dl_info self;
+    path[0] = 0;
+    if (dladdr(&here, &self) == 0 || realpath(self.dli_fname, file) == NULL)
+        return;
+    *strrchr(file, '/') = 0;
+    snprintf(longer, sizeof longer, "%s/" ZMPI_SITE_FROM_LIB, file);
+    if (realpath(longer, path) == NULL)
+        path[0] = 0;
+}
+
+/* The site's file: of the prefix of this library, of the one that it was built for, or of the
+ * machine. */
 static enum zmpi_status load_site(struct zmpi_options *o, char message[256])
 {
-    static const char *const paths[] = {ZMPI_SITE_FILE, "/etc/zmpi/zmpi.conf"};
+    char installed[PATH_MAX];
+    installed_site_file(installed);
+    const char *const paths[] = {installed, ZMPI_SITE_FILE, "/etc/zmpi/zmpi.conf"};
     enum zmpi_status s = ZMPI_OK;
     for (size_t i = 0; i < sizeof paths / sizeof *paths && o->site[0] == 0 && s == ZMPI_OK; i++)
-        s = zmpi_site_load(o, paths[i], message);
+        if (paths[i][0] != 0)
+            s = zmpi_site_load(o, paths[i], message);
     o->never = o->never_programs[0] != 0 && zmpi_globs_match(o->never_programs, program());
     return s;
 }

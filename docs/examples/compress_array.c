@@ -1,7 +1,7 @@
 /*
  * compress_array.c: an array to a stream in memory and back, by two threads and encoder interp.
  *
- *     cc compress_array.c -lzmpi_codec -lm -o compress_array
+ *     cc compress_array.c $(pkg-config --cflags --libs zmpi_codec) -lm -o compress_array
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * mean.cc FILE: the mean of a container of f32, a piece at a time, from C++.
  *
- *     c++ mean.cc -lzmpi_codec -o mean
+ *     c++ mean.cc $(pkg-config --cflags --libs zmpi_codec) -o mean
  */
 #include <algorithm>
 #include <cstdio>

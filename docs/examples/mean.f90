@@ -1,6 +1,6 @@
 ! mean.f90 FILE: the mean of a container's 4-byte numbers, read piece by piece.
 !
-!     gfortran zmpi_reader.f90 mean.f90 -lzmpi_codec -o mean
+!     gfortran PREFIX/include/zmpi_reader.f90 mean.f90 $(pkg-config --libs zmpi_codec) -o mean
 program mean
     use, intrinsic :: iso_fortran_env, only: error_unit, int64, real32, real64
     use zmpi_reader

@@ -1,7 +1,7 @@
 /*
  * read_container.c FILE: what a container holds, and its first numbers.
  *
- *     cc read_container.c -lzmpi_codec -o read_container
+ *     cc read_container.c $(pkg-config --cflags --libs zmpi_codec) -o read_container
  */
 #include <stdio.h>
 #include <zmpi_reader.h>

@@ -121,7 +121,9 @@ void zdry_print_text(FILE *out, const struct zdry_row *row, size_t n)
     }
     if (n > TEXT_MOST)
         fprintf(out, "zmpi %zu more\n", n - TEXT_MOST);
-    fputs("zmpi zmpi advise makes rules of the report that ZMPI_REPORT=FILE writes\n", out);
+    fputs("zmpi To get rules of this: write the report as JSON (ZMPI_REPORT=FILE), then run: zmpi "
+          "advise FILE\n",
+          out);
 }
 
 static void print_estimate(FILE *out, const struct zdry_row *r, int b, int e)

@@ -59,6 +59,11 @@ for one in prefix other; do
     PYTHONPATH=$work/$one/lib/python3/dist-packages python3 -c 'import zmpi; assert zmpi.decompress(zmpi.compress(b"1234", "lossless")) is not None'
 done
 
+# The site's settings are those of the prefix, wherever it is.
+mkdir -p "$work/other/etc/zmpi"
+printf '[*]\nerror_bound = rel=3e-5\n' >"$work/other/etc/zmpi/zmpi.conf"
+"$work/other/bin/zmpi" options | grep -F "now rel=3e-05" | grep -F "$(realpath "$work")/other/etc/zmpi/zmpi.conf"
+
 # Fortran's modules, as they are installed: `use zmpi` has the reader's names too.
 if command -v "${FC:-gfortran}" >/dev/null; then
     include=$work/prefix/include

@@ -11,7 +11,7 @@ import tempfile
 
 TOP = os.environ["ZMPI_TEST_SOURCE"]
 BUILD = os.path.dirname(os.environ["ZMPI_TEST_BIN"])
-NOT_RUN = ("git clone ", "cd zmpi", "cmake ")
+NOT_RUN = ("sudo ", "git clone ", "cd zmpi", "cmake ")
 NUMBER = r"[-+]?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?"
 
 

@@ -58,7 +58,7 @@ configure_and_build() {
     local preset=$1 folder=$2
     shift 2
     echo "== $folder"
-    cmake --preset "$preset" -B "$folder" --log-level=WARNING "${launcher[@]}" "$@"
+    cmake --preset "$preset" -B "$folder" --log-level=WARNING -Werror=dev "${launcher[@]}" "$@"
     cmake --build "$folder" --parallel "$jobs"
 }
 

@@ -3,7 +3,7 @@
 
     power.py [--states N] [--traces N] [--first SEED] [--keep]
 
-Each trace is of a seeded program of MPI-IO calls (tests/faults/power/writer.c), on one rank or two: it closes the file or is
+Every third trace begins with a plain file that is there, which becomes a container. Each trace is of a seeded program of MPI-IO calls (tests/faults/power/writer.c), on one rank or two: it closes the file or is
 killed, then perhaps zmpi fsck --repair or zmpi trim runs, and a second such program goes on. tests/faults/power/states.c builds
 states of the disk from the trace, and checks them; some of them once more when zmpi fsck --repair, or a program that writes
 behind all (goes_on.c), has had them. A failure says how to repeat it. ZMPI_TEST_BIN, ZMPI_TEST_LIB and MPIEXEC as in
@@ -41,10 +41,10 @@ def run(command, env, killed=False):
         raise Failure(f"{' '.join(command)}: status {done.returncode}: {said}")
 
 
-def write(env, ranks, seed, session, file, end):
+def write(env, ranks, seed, session, file, end, *there):
     mpiexec = [MPIEXEC, *(["--oversubscribe"] if OPEN_MPI else []), "-n", str(ranks), "env",
                "LD_PRELOAD=" + os.environ["ZMPI_TEST_LIB"]]
-    run([*mpiexec, os.path.join(PROGRAMS, "power_writer"), str(seed), str(session), file, end], env, killed=end == "kill")
+    run([*mpiexec, os.path.join(PROGRAMS, "power_writer"), str(seed), str(session), file, end, *there], env, killed=end == "kill")
 
 
 def tool(env, *arguments):
@@ -54,11 +54,20 @@ def tool(env, *arguments):
         raise Failure(f"zmpi {' '.join(arguments)}: status {done.returncode}: {done.stdout}{done.stderr}")
 
 
+def is_there(seed):
+    return seed % 3 == 0
+
+
+def is_container(file):
+    with open(file, "rb") as f:
+        return f.read(5) == b"\x89ZMPI"
+
+
 def make_trace(seed, keep):
     """What programs do to a file, as a trace; in words."""
     rng = random.Random(seed)
     file, trace = os.path.realpath(f"power_{seed}.z"), os.path.realpath(f"power_{seed}.trace")
-    for name in file, trace:
+    for name in file, trace, file + ".zmpi-new", file + ".zmpi-synced":
         if os.path.exists(name):
             os.remove(name)
     ranks, end = 1 + seed % 2, rng.choice(["close", "kill"])
@@ -67,13 +76,14 @@ def make_trace(seed, keep):
                POWER_FILE=file)
     if OPEN_MPI:
         env["OMPI_MCA_io"] = COMPONENTS[seed // 2 % len(COMPONENTS)]
-    write(env, ranks, seed, 0, file, end)
-    if between != "nothing" and os.path.getsize(file):
+    there = ["there"] if is_there(seed) else []
+    write(env, ranks, seed, 0, file, end, *there)
+    if between != "nothing" and os.path.getsize(file) and (not there or is_container(file)):
         tool(env, *(["fsck", "--repair"] if between == "fsck" else ["trim"]), file)
     write(env, ranks, seed, 1, file, "close")
     if not keep:
         os.remove(file)
-    return trace, f"{ranks} ranks, {end}, {between}"
+    return trace, ", ".join([f"{ranks} ranks, {end}, {between}", *there])
 
 
 def main():
@@ -93,6 +103,8 @@ def main():
             trace, how = make_trace(seed, options.keep)
             env = dict(os.environ, POWER_KEEP=f"power_{seed}.bad", ZMPI_LEAST_RATIO="0", ZMPI_ERROR_BOUND="lossless",
                        ZMPI_LOG="error", ZMPI_REPORT_TEXT="off")
+            if is_there(seed):
+                env["POWER_THERE"] = "1"
             done = subprocess.run([os.path.join(PROGRAMS, "power_states"), trace, str(1000000 * seed), str(each), *COMMANDS],
                                   env=env, capture_output=True, text=True, check=False, timeout=1200)
             if done.returncode:

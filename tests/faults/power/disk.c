@@ -83,16 +83,25 @@ static void apply(struct image *i, const struct step *s)
                e->length < i->size - e->offset ? e->length : i->size - e->offset);
 }
 
+/* Files beside are made empty: the inode may be that of one that is gone. */
+static bool is_new(const struct trace_entry *e)
+{
+    return e->kind == TRACE_RESIZE && e->offset == 0 && !e->named;
+}
+
 /* After each fsync the image of its inode. */
 static void make_images(struct disk *d)
 {
     for (size_t k = 0; k < d->steps; k++) {
-        if (d->step[k].entry.kind != TRACE_SYNC)
+        if (d->step[k].entry.kind != TRACE_SYNC && !is_new(&d->step[k].entry))
             continue;
         const uint64_t inode = d->step[k].entry.inode;
         struct image *i = calloc(1, sizeof *i);
         if (i == NULL)
             abort();
+        d->step[k].image = i;
+        if (is_new(&d->step[k].entry))
+            continue;
         size_t from = k;
         while (from > 0 &&
                (d->step[from - 1].image == NULL || d->step[from - 1].entry.inode != inode))
@@ -102,7 +111,6 @@ static void make_images(struct disk *d)
         for (; from < k; from++)
             if (d->step[from].entry.inode == inode)
                 apply(i, &d->step[from]);
-        d->step[k].image = i;
     }
 }
 
@@ -296,7 +304,7 @@ void disk_state(const struct disk *d, uint64_t seed, struct state *s)
     struct choice c;
     s->seed = seed;
     s->steps = 1 + below(d->steps, seed, OF_CUT, 0);
-    const uint64_t inode = choose_inode(d, s);
+    const uint64_t inode = s->inode = choose_inode(d, s);
     choose(d, inode, s, &c);
     uint64_t limit = UINT64_MAX, whole = s->image.size; /* what a lost change of size made */
     bool lost = false;

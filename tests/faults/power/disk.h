@@ -26,7 +26,7 @@ void image_resize(struct image *i, size_t size);
 struct step {
     struct trace_entry entry;
     const unsigned char *bytes;
-    struct image *image; /* TRACE_SYNC: what is on the disk from here on */
+    struct image *image; /* TRACE_SYNC, or a new file: what is on the disk from here on */
 };
 
 struct disk {
@@ -38,7 +38,8 @@ struct disk {
 
 struct state {
     uint64_t seed;
-    size_t steps; /* done before the power fails */
+    size_t steps;   /* done before the power fails */
+    uint64_t inode; /* that has the file's name */
     struct image image;
     char way[120]; /* in words */
 };

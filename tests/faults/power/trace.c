@@ -66,7 +66,14 @@ static void put(const void *bytes, size_t size)
     }
 }
 
-/* Is it a traced file? Then *e has its inode. */
+/* The folder of the traced file. */
+static bool is_folder(const char *path)
+{
+    const char *const slash = strrchr(file, '/');
+    return strlen(path) == (size_t)(slash - file) && strncmp(path, file, strlen(path)) == 0;
+}
+
+/* Is it a traced file, or their folder, of which only fsync is told? Then *e has its inode. */
 static bool is_traced(int fd, struct trace_entry *e)
 {
     char link[64], path[4096];
@@ -78,7 +85,10 @@ static bool is_traced(int fd, struct trace_entry *e)
         snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
         const ssize_t n = readlink(link, path, sizeof path - 1);
         path[n > 0 ? n : 0] = 0;
-        traced = strncmp(path, file, strlen(file)) == 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
+        traced =
+            fstat(fd, &s) == 0 &&
+            (S_ISDIR(s.st_mode) ? is_folder(path)
+                                : S_ISREG(s.st_mode) && strncmp(path, file, strlen(file)) == 0);
     }
     if (traced)
         *e = (struct trace_entry){.named = strcmp(path, file) == 0, .inode = s.st_ino};

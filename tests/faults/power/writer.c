@@ -2,13 +2,15 @@
  * writer.c - a seeded program of MPI-IO calls, which says in the trace (trace.h) what it does, for
  * tests/cli/power.py; it is no test by itself.
  *
- *     writer SEED SESSION FILE close|kill
+ *     writer SEED SESSION FILE close|kill [there]
  *
+ * there: first, as operation 0, one rank writes the whole file without MPI: it is plain.
  * Independent calls keep to a part of the file, of which each rank has one until the next
  * collective call. `kill`: all ranks die after some operation.
  */
 #include "../../mpi/check.h"
 
+#include <fcntl.h>
 #include <signal.h>
 
 #include "model.h"
@@ -195,6 +197,22 @@ static void do_op(char kind, const char *path)
 
 /* ---- the program ---- */
 
+/* A plain file of all places, and on the disk. */
+static void make_plain(const char *path)
+{
+    const struct mark_run all = {0, PLACES};
+    if (rank == 0) {
+        const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+        CHECK(fd >= 0);
+        begin_write(&all, 1);
+        CHECK(pwrite(fd, value, sizeof value, 0) == (ssize_t)sizeof value && fsync(fd) == 0);
+        close(fd);
+    }
+    op++;
+    if (rank == 0)
+        mark(MARK_SYNCED, 0);
+}
+
 static unsigned generate(char kinds[OPS_OF_SESSION])
 {
     static const char *const parts[] = {"s", "f", "fs", "C", "L", "l", "Y", "Y", "Y", "X", "rfs",
@@ -214,7 +232,7 @@ int main(int argc, char **argv)
 {
     char kinds[OPS_OF_SESSION];
     MPI_Init(&argc, &argv);
-    CHECK_SAY(argc == 5, "writer SEED SESSION FILE close|kill");
+    CHECK_SAY(argc == 5 || argc == 6, "writer SEED SESSION FILE close|kill [there]");
     rank = check_rank(MPI_COMM_WORLD);
     ranks = check_ranks(MPI_COMM_WORLD);
     const unsigned session = (unsigned)atoi(argv[2]);
@@ -227,6 +245,8 @@ int main(int argc, char **argv)
         n = 1 + n / 2 + (unsigned)(check_mix(seed, 2) % (n / 2));
     if (rank == 0)
         mark(MARK_OPENED, 0);
+    if (argc == 6)
+        make_plain(argv[3]);
     MPI_Barrier(MPI_COMM_WORLD);
     open_file(argv[3]);
     while (op - first < n)

@@ -131,7 +131,7 @@ void zentry_print_text(FILE *out, const struct entry *e, size_t n, const struct 
         compressed = compressed || (e[i].sum[WRITTEN] > 0 && !e[i].plain);
     if (compressed)
         fputs("zmpi Programs with libzmpi.so read compressed files as they were written; others: "
-              "zmpi view PROGRAM, zmpi decompress, zmpi cat, Python's zmpi.open\n",
+              "zmpi view PROGRAM, zmpi mount, zmpi decompress, Python's zmpi.open\n",
               out);
 }
 

@@ -27,19 +27,22 @@ static const struct tool_command commands[] = {
      "Without it, zmpi looks for interleaved ones in the data and prints what it finds; 1: one "
      "array. -d is of all or of one of them.\n"
      "--codec C (ZMPI_CODEC): " ZMPI_ENCODER_NAMES ".\n"
-     "-v says which device compressed, and why."},
+     "-v says which device compressed, and why.",
+     "zmpi compress -e rel=1e-3 x_41x128x128.f32 x.zmpi"},
     {"decompress", tool_decompress, "[-v] [-k] [--enhance] IN OUT",
      "Write the uncompressed bytes of a compressed file to OUT. -v says which device decompressed, "
      "and why.\n"
      "--enhance: values nearer to the original ones, by the network that zmpi enhance has put into "
      "the file.\n"
-     "-k, --keep-going: as zmpi recover, but report only damage, on standard error."},
+     "-k, --keep-going: as zmpi recover, but report only damage, on standard error.",
+     "zmpi decompress x.zmpi x.raw"},
     {"convert", tool_convert, "[-t f32|f64] [-d NZxNYxNX] IN OUT.npy|OUT.vti|OUT.h5",
      "Write the numbers of a compressed or raw file as NumPy's .npy; as VTK's image data, .vti: "
      "one array, \"values\", of points\n"
      "1 apart; or as HDF5, .h5: a dataset, \"values\", with attributes for the bound. Without -t "
      "and -d the name may tell them,\n"
-     "as in x_41x128x128.f32, else the file's content; without any shape the array is one row."},
+     "as in x_41x128x128.f32, else the file's content; without any shape the array is one row.",
+     "zmpi convert x.zmpi x.npy"},
     {"recover", tool_recover, "[--fill V [-t f32|f64]] [--json] [-a] | --plain [--size N] FILE OUT",
      "Write all that can be read of a damaged file to OUT, and list the rest. Lost bytes become "
      "zero, or --fill V: a number\n"
@@ -50,22 +53,28 @@ static const struct tool_command commands[] = {
      "-a lists all ranges, not only the first 20.\n"
      "--plain: a program without zmpi wrote over a compressed file: write the bytes that are "
      "probably that program's, without what is\n"
-     "left of the compressed file behind them. --size N: N bytes."},
+     "left of the compressed file behind them. --size N: N bytes.",
+     "zmpi recover --fill nan -t f32 damaged.zmpi saved.raw"},
     {"cat", tool_cat, "FILE [-o OFFSET] [-n LENGTH]",
-     "Write the uncompressed bytes of a compressed file, or a part of them, to standard output."},
+     "Write the uncompressed bytes of a compressed file, or a part of them, to standard output.",
+     "zmpi cat x.zmpi -o 65536 -n 64 | od -t f4"},
     {"info", tool_info, "[--json] [-a] FILE",
      "Show what a file holds, its bounds, and its ratio. -a lists all records, not only the first "
      "20, and the kinds\n"
      "of records: like arrays with like bounds, with the range of their values, for which it "
-     "decodes the whole file."},
+     "decodes the whole file.",
+     "zmpi info x.zmpi"},
     {"verify", tool_verify, "FILE",
-     "Check every checksum and decode every chunk. Exit status 1 if anything is damaged."},
+     "Check every checksum and decode every chunk. Exit status 1 if anything is damaged.",
+     "zmpi verify x.zmpi"},
     {"fsck", tool_fsck, "[--repair] FILE",
      "Scan a file for records and compare them with its index. --repair writes a new index and "
      "header. Exit status 1 if something\n"
-     "is wrong and not repaired."},
+     "is wrong and not repaired.",
+     "zmpi fsck --repair x.zmpi"},
     {"trim", tool_trim, "FILE",
-     "Write a file anew, without overwritten data, and put it in the place of the old one."},
+     "Write a file anew, without overwritten data, and put it in the place of the old one.",
+     "zmpi trim x.zmpi"},
     {"enhance", tool_enhance,
      "--train ORIGINAL [--weights OTHER] [--epochs N] [--bound 1x|2x] [--always] [--threads N] [-o "
      "OUT] FILE",
@@ -80,14 +89,16 @@ static const struct tool_command commands[] = {
      "nothing is written. --always: whatever a smaller bound would give.\n"
      "--weights OTHER: begin with the network of another file, such as an earlier time step, and "
      "train no more, without --epochs.\n"
-     "--epochs N: times that it sees all data (10), at most 4 million values each time."},
+     "--epochs N: times that it sees all data (10), at most 4 million values each time.",
+     "zmpi enhance --train x_41x128x128.f32 x.zmpi"},
     {"compare", tool_compare, "[-t f32|f64] [-d NZxNYxNX] [--components N[:slow]] [--json] A B",
      "Compare B with A; each may be raw or compressed. Prints the largest error, also relative to "
      "|x|, PSNR (of A's range), mean SSIM over\n"
      "8x8 windows of 2-D slices (step 4), and elements whose NaN or infinity differs. Exit status "
      "1 if sizes or those differ.\n"
      "Without -t the name tells the type, as in x_41x128x128.f32, or a compressed file's content.\n"
-     "--components N: the same for each of N interleaved variables (:slow: one behind the other)."},
+     "--components N: the same for each of N interleaved variables (:slow: one behind the other).",
+     "zmpi compare x_41x128x128.f32 x.zmpi"},
     {"bench", tool_bench,
      "[-t f32|f64] [-d NZxNYxNX] [-e BOUND] [-T THRESHOLD] [--fill V[,V]] [--components N] "
      "[--codec C] [--threads "
@@ -100,19 +111,20 @@ static const struct tool_command commands[] = {
      "wind_40x128x128.f32. BOUND is rel=1e-3 by default. --components N: each of N interleaved "
      "variables by itself. --peers: also zfp,\n"
      "lz4 and zstd, if they were there when zmpi was built. --json: one object, or \"results\", a "
-     "list, for several files or thread counts."},
+     "list, for several files or thread counts.",
+     "zmpi bench -e rel=1e-4 --codec huffman --threads 1..4 x_41x128x128.f32"},
     {"check", tool_check, "[--json] [-a] PROGRAM",
      "List which MPI calls of a program, and of the libraries it is linked to, libzmpi.so covers, "
      "and which it refuses on a\n"
      "compressed file. -a also lists those that it passes on unchanged. Exit status 1 if it covers "
-     "none."},
+     "none.",
+     "zmpi check ./simulation"},
     {"run", tool_run,
      "[-e BOUND] [--codec C] [--rules FILE] [--report FILE] [--mpi openmpi|mpich|abi] [--dry-run] "
      "[-v] [--] "
      "PROGRAM "
      "[ARGUMENT...]",
-     "Run an MPI program with the libzmpi.so for its MPI preloaded: mpirun -n 4 zmpi run -e "
-     "rel=1e-3 ./simulation.\n"
+     "Run an MPI program with the libzmpi.so for its MPI preloaded.\n"
      "-e (ZMPI_ERROR_BOUND), --codec (ZMPI_CODEC), --rules (ZMPI_CONFIG) and --report "
      "(ZMPI_REPORT) override the\n"
      "environment. zmpi finds the MPI in the program's file, else by the launcher; --mpi names it "
@@ -121,7 +133,8 @@ static const struct tool_command commands[] = {
      "and one line says so. -v says\n"
      "what is preloaded. --dry-run (ZMPI_DRY_RUN): compress nothing, report what compression would "
      "give.\n"
-     "Exit status: the program's; 2: a setting is wrong, 127: there is no such program."},
+     "Exit status: the program's; 2: a setting is wrong, 127: there is no such program.",
+     "mpirun -n 4 zmpi run -e rel=1e-3 --report run.json ./simulation"},
     {"view", tool_view, "[--max BYTES] [-v] [--] PROGRAM [ARGUMENT...]",
      "Run a program that knows nothing of zmpi, and its children: what it opens for reading by "
      "open or fopen has the\n"
@@ -135,7 +148,8 @@ static const struct tool_command commands[] = {
      "says so. zmpi itself always\n"
      "sees the compressed file. -v says what is preloaded. Exit status: the program's; 2: a "
      "setting is wrong, 127: there\n"
-     "is no such program."},
+     "is no such program.",
+     "zmpi view python3 plot.py"},
     {"mount", tool_mount, "[-f] DIR MOUNTPOINT",
      "Show DIR at MOUNTPOINT, an empty folder, read-only, with each compressed file as a plain "
      "file (FUSE). Returns\n"
@@ -143,11 +157,13 @@ static const struct tool_command commands[] = {
      "MOUNTPOINT ends it. zmpi decompresses\n"
      "what is read, several threads at a time (ZMPI_THREADS). MOUNTPOINT may be DIR itself, but "
      "not a folder inside it.\n"
-     "If FUSE is not allowed: zmpi view."},
+     "If FUSE is not allowed: zmpi view.",
+     "zmpi mount /data/run1 /tmp/run1"},
     {"report", tool_report, "[-o PAGE.html] REPORT.json...",
      "Show what runs saved, from the JSON of ZMPI_REPORT or zmpi run --report: in the terminal, or "
      "as one HTML page\n"
-     "without network or scripts, several runs side by side."},
+     "without network or scripts, several runs side by side.",
+     "zmpi report -o page.html run.json"},
     {"advise", tool_advise, "[--psnr DB | --max-error V] REPORT.json",
      "Write rules (ZMPI_CONFIG) from the report of a dry run (zmpi run --dry-run --report FILE) to "
      "standard output: for names that\n"
@@ -155,11 +171,13 @@ static const struct tool_command commands[] = {
      "V; lossless for what looks\n"
      "like restart files or holds only whole numbers; nothing if the ratio stays below 1.1. "
      "Decibels are those of\n"
-     "errors spread evenly up to the bound."},
+     "errors spread evenly up to the bound.",
+     "zmpi advise --psnr 80 dry.json >rules.conf"},
     {"options", tool_options, "[--file NAME] [--json] [SETTING...]",
      "Show all settings, or some: their values here, and where the values come from. --file: those "
      "of a file of\n"
-     "this name, and what they override."},
+     "this name, and what they override.",
+     "zmpi options --file out.bin error_bound"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -50,7 +50,8 @@ bool tool_listing(int argc, char **argv, bool *json, bool *all)
 
 int tool_describe(const struct tool_command *c)
 {
-    printf("usage: zmpi %s %s\n\n%s\n", c->name, c->arguments, c->help);
+    printf("usage: zmpi %s %s\n\n%s\n\nExample:\n\n    %s\n", c->name, c->arguments, c->help,
+           c->example);
     return TOOL_OK;
 }
 

@@ -21,6 +21,7 @@ struct tool_command {
     int (*run)(int argc, char **argv);
     const char *arguments;
     const char *help;
+    const char *example;
 };
 
 int tool_compress(int argc, char **argv);

@@ -86,10 +86,12 @@ def command_pages(pages, zmpi):
     for name in commands:
         usage, _, description = said_by(zmpi, name, "--help").partition("\n\n")
         usage = re.sub(r"^usage: ", "", usage)
+        description, _, example = description.partition("\n\nExample:\n\n")
         options[name] = sorted(set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", usage + description)) - {"-x"})
         sections = [("SYNOPSIS", filled(usage)), ("DESCRIPTION", filled(description))]
         if not re.search(r"Exit status", description):
             sections.append(("EXIT STATUS", EXIT))
+        sections.append(("EXAMPLES", literal(textwrap.dedent(example))))
         pages.write(f"zmpi-{name}", 1, brief_of(description),
                     sections + [("SEE ALSO", see_also("zmpi(1)", "libzmpi(7)", "zmpi.conf(5)"))])
     synopsis = "\n.br\n".join(f".B zmpi {c}\n.I ..." for c in commands)

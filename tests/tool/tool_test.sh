@@ -266,6 +266,10 @@ for bad in -o\ x -n\ -1 -o\ 1z -n; do
 done
 
 group="info"
+for command in $("$zmpi" --help | sed -n 's/^  zmpi \([a-z]*\) .*/\1/p'); do
+    expect 0 "$zmpi" help "$command"
+    check grep -q "^    .*zmpi $command" out
+done
 expect 0 "$zmpi" info a.zmpi
 check grep -q 96000 out
 # What people ask comes first.

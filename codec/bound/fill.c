@@ -26,8 +26,8 @@ static struct summary summarize(const struct zmpi_sample *s, double end)
             r.count++;
             r.ends += x == end; // NOLINT: exact on purpose
             if (fabs(x) < fabs(end)) {
-                r.min = fmin(r.min, x);
-                r.max = fmax(r.max, x);
+                r.min = x < r.min ? x : r.min; /* much faster than fmin */
+                r.max = x > r.max ? x : r.max;
             }
         }
     return r;

@@ -195,6 +195,7 @@ struct zapart {
     struct zmpi_range range[ZMPI_COMPONENTS_MOST];
     struct zmpi_fill fill[ZMPI_COMPONENTS_MOST];
     int only; /* while values below `below` are looked at: the only component */
+    int place[ZMPI_COMPONENTS_MOST]; /* ratio: by which each was coded before */
 };
 
 struct zcall {
@@ -281,6 +282,8 @@ void zapart_look(struct zcall *c, struct zblock *b);
 void zapart_scan(struct zcall *c, enum zmpi_type type, const void *data, size_t count);
 /* For zcall_find_range: the ranges that each rank found become those of all. Collective. */
 int zapart_share_ranges(struct zcall *c);
+/* The array that one of n components of `whole` is. */
+struct zmpi_array zapart_array(const struct zmpi_array *whole, size_t n);
 /* A piece that has a job as one array: a stream for each component, less than `bytes` in all, or 0.
  */
 size_t zapart_compress(struct zcall *c, const struct zmpi_job *whole, const unsigned char *data,
@@ -291,6 +294,17 @@ enum zmpi_status zapart_decode_own(const struct zcall *c, const struct zmpi_job 
 /* `streams` of them, of `bytes` in all, to data. */
 enum zmpi_status zapart_decode(struct zcall *c, int streams, const unsigned char *src, size_t size,
                                unsigned char *data, size_t bytes);
+
+/* ---- coll_apart_ratio.c: a ratio of them; for zcall_ratio_begin, _add, _share and _bound ---- */
+
+void zapart_ratio_begin(struct zcall *c);
+/* False: no memory. */
+bool zapart_ratio_add(struct zcall *c, const struct zmpi_array *whole, const void *data);
+int zapart_ratio_share(struct zcall *c);
+/* The bound that was found, to an open job of a component. */
+void zapart_ratio_apply(const struct zcall *c, int component, struct zmpi_job *job);
+/* The largest that any component has. */
+double zapart_ratio_bound(const struct zcall *c);
 
 /* ---- coll_piece.c: a piece of a block as a message ---- */
 
@@ -304,7 +318,8 @@ bool zpiece_has_numbers(const struct zcall *c, enum zmpi_type element, const voi
  * are no numbers are kept exactly. */
 bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
                 int encoder, struct zmpi_job *job);
-/* What compresses an array of this range, in which the piece's own job has shown floats. */
+/* What compresses an array of this range, in which the piece's own job has shown floats; open where
+ * a ratio is asked. */
 bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
                      const struct zmpi_bound *bound, const struct zmpi_range *range, int encoder,
                      struct zmpi_job *job);

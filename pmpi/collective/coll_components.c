@@ -31,8 +31,7 @@ static bool may_be_apart(const struct zcall *c, const struct zblock *b)
 {
     const enum zmpi_type element = b->type->element;
     const enum zmpi_mode mode = c->state->options.bound.mode;
-    return (element == ZMPI_F32 || element == ZMPI_F64) && !c->exact && mode != ZMPI_LOSSLESS &&
-           mode != ZMPI_RATIO;
+    return (element == ZMPI_F32 || element == ZMPI_F64) && !c->exact && mode != ZMPI_LOSSLESS;
 }
 
 void zapart_look(struct zcall *c, struct zblock *b)
@@ -93,8 +92,7 @@ int zapart_share_ranges(struct zcall *c)
 
 /* ---- messages ---- */
 
-/* The array that one component of `whole` is. */
-static struct zmpi_array component_of(const struct zmpi_array *whole, size_t n)
+struct zmpi_array zapart_array(const struct zmpi_array *whole, size_t n)
 {
     const size_t *e = whole->extent;
     struct zmpi_array a = {whole->type, {1, 1, e[0] * e[1] * e[2] / n}};
@@ -108,8 +106,12 @@ static struct zmpi_array component_of(const struct zmpi_array *whole, size_t n)
 static bool job_of(const struct zcall *c, const struct zmpi_job *whole, int component,
                    struct zmpi_job *job)
 {
-    const struct zmpi_array a = component_of(&whole->array, (size_t)c->components);
-    return zpiece_make_job(c, &a, &whole->bound, &c->apart.range[component], whole->encoder, job);
+    const struct zmpi_array a = zapart_array(&whole->array, (size_t)c->components);
+    if (!zpiece_make_job(c, &a, &whole->bound, &c->apart.range[component], whole->encoder, job))
+        return false;
+    if (zmpi_job_open(job))
+        zapart_ratio_apply(c, component, job);
+    return true;
 }
 
 size_t zapart_compress(struct zcall *c, const struct zmpi_job *whole, const unsigned char *data,

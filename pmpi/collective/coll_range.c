@@ -169,6 +169,10 @@ static struct zmpi_job ratio_job(const struct zcall *c)
 
 void zcall_ratio_begin(struct zcall *c)
 {
+    if (c->components > 1) {
+        zapart_ratio_begin(c);
+        return;
+    }
     const struct zmpi_job job = ratio_job(c);
     zmpi_ratio_search_begin(&c->search, &job, true);
 }
@@ -179,7 +183,8 @@ void zcall_ratio_add(struct zcall *c, const struct zblock *b, unsigned char *scr
     bool good = true;
     uint64_t n;
     double start = zmpi_seconds();
-    if ((element != ZMPI_F32 && element != ZMPI_F64) || !(c->search.top > 0))
+    if ((element != ZMPI_F32 && element != ZMPI_F64) ||
+        (c->components <= 1 && !(c->search.top > 0)))
         return;
     for (uint64_t at = 0; at < b->bytes && good; at += n) {
         struct zpart part;
@@ -188,7 +193,9 @@ void zcall_ratio_add(struct zcall *c, const struct zblock *b, unsigned char *scr
         if (good) {
             struct zmpi_array a = zblock_array(b, n);
             good = zpart_to_host(&part, n, scratch);
-            if (good)
+            if (good && c->components > 1)
+                good = zapart_ratio_add(c, &a, part.data);
+            else if (good)
                 zmpi_ratio_search_add(&c->search, &a, part.data);
             zpart_free(&part);
         }
@@ -202,11 +209,15 @@ bool zcall_ratio_share(struct zcall *c, int *rc)
 {
     *rc = PMPI_Allreduce(MPI_IN_PLACE, &c->search.sum, ZMPI_RATIO_SUMS, MPI_UINT64_T, MPI_SUM,
                          c->state->comm);
+    if (!*rc && c->components > 1)
+        *rc = zapart_ratio_share(c);
     return !*rc && zmpi_ratio_search_next(&c->search);
 }
 
 double zcall_ratio_bound(const struct zcall *c)
 {
+    if (c->components > 1)
+        return zapart_ratio_bound(c);
     struct zmpi_job job = ratio_job(c);
     if (zmpi_job_open(&job))
         zmpi_ratio_search_apply(&c->search, &job);

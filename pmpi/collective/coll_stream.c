@@ -55,8 +55,6 @@ bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
         return false;
     zmpi_job_threshold(job, o->threshold);
     zmpi_job_fills(job, &o->fill);
-    if (zmpi_job_open(job))
-        zmpi_ratio_search_apply(&c->search, job);
     job->read = c->scanned;
     job->threads = zruntime_threads(o);
     zmpi_options_encoder(o, &job->variant);
@@ -69,7 +67,11 @@ bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data,
 {
     const struct zmpi_array a = zblock_array(b, bytes);
     const struct zmpi_bound bound = bound_of(c, a.type, data, bytes);
-    return zpiece_make_job(c, &a, &bound, &c->range, encoder, job);
+    if (!zpiece_make_job(c, &a, &bound, &c->range, encoder, job))
+        return false;
+    if (zmpi_job_open(job))
+        zmpi_ratio_search_apply(&c->search, job);
+    return true;
 }
 
 /* Are a rank's pieces coded in the same order in every run? To several peers they go as each takes

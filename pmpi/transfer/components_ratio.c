@@ -4,10 +4,10 @@
  */
 #include "transfer/components.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "mpi/ratio_places.h"
 
 /* Of a component: an open one, unless all its values are alike. */
 static void component_job(const struct zfile *f, const struct zplan *p, int component,
@@ -33,40 +33,17 @@ const struct zmpi_ratio_search *zcomponents_bound(const struct zfile *f, struct 
     return &p->search;
 }
 
-/* All parts of a component that tell their place must tell the same. */
-static void note_place(int *place, int is)
-{
-    if (is == ZMPI_RATIO_UNSEEN)
-        return;
-    *place = *place == ZMPI_RATIO_UNSEEN || *place == is ? is : ZMPI_RATIO_NONE;
-}
+/* A call, for zplaces_share. */
+struct call {
+    const struct zfile *file;
+    const struct zplan *plan;
+};
 
-/* Of all ranks; if all components have one, these are their bounds. */
-static int share_places(const struct zfile *f, struct zplan *p, MPI_Comm comm)
+/* zplaces_job_fn */
+static void job_of(const void *context, int k, struct zmpi_job *job)
 {
-    double low[2 * ZMPI_COMPONENTS_MOST];
-    const size_t n = (size_t)abs(p->components);
-    int rc = MPI_SUCCESS;
-    for (size_t c = 0; c < n; c++) {
-        const bool unseen = p->place[c] == ZMPI_RATIO_UNSEEN, none = p->place[c] == ZMPI_RATIO_NONE;
-        low[2 * c] = unseen ? HUGE_VAL : none ? -HUGE_VAL : p->place[c];
-        low[2 * c + 1] = unseen ? HUGE_VAL : none ? -HUGE_VAL : -p->place[c];
-    }
-    if (comm != MPI_COMM_NULL)
-        rc = PMPI_Allreduce(MPI_IN_PLACE, low, 2 * (int)n, MPI_DOUBLE, MPI_MIN, comm);
-    for (int take = 0; take < 2 && !rc; take++)
-        for (size_t c = 0; c < n; c++) {
-            struct zmpi_job job;
-            component_job(f, p, (int)c, &job);
-            if (!zmpi_job_open(&job))
-                continue;
-            if (!isfinite(low[2 * c]) || low[2 * c] < -low[2 * c + 1])
-                return MPI_SUCCESS;
-            p->place[c] = (int)low[2 * c];
-            if (take)
-                zmpi_ratio_search_take(&p->search, &job, p->place[c]);
-        }
-    return rc;
+    const struct call *call = context;
+    component_job(call->file, call->plan, k, job);
 }
 
 /* `bytes` of a component, whole rows of its shape. */
@@ -84,7 +61,7 @@ static void search_add(const struct zfile *f, struct zplan *p, int component,
     zmpi_ratio_search_use(&p->search, &job, p->place[component]);
     zmpi_ratio_search_add(&p->search, &array, data);
     if (zmpi_ratio_search_asks(&p->search))
-        note_place(&p->place[component], zmpi_ratio_search_place(&p->search, &array, data));
+        zplaces_note(&p->place[component], zmpi_ratio_search_place(&p->search, &array, data));
 }
 
 static void search_pieces(struct zfile *f, struct zplan *p)
@@ -104,12 +81,12 @@ static void search_pieces(struct zfile *f, struct zplan *p)
 
 int zcomponents_search(struct zfile *f, struct zplan *p, MPI_Comm comm)
 {
+    const struct call call = {f, p};
     struct zmpi_job job;
     int rc = MPI_SUCCESS;
     const double start = zmpi_seconds();
     component_job(f, p, 0, &job);
-    for (size_t c = 0; c < (size_t)abs(p->components); c++)
-        p->place[c] = ZMPI_RATIO_UNSEEN;
+    zplaces_clear(p->place, abs(p->components));
     zmpi_ratio_search_begin(&p->search, &job, true);
     do {
         search_pieces(f, p);
@@ -117,7 +94,7 @@ int zcomponents_search(struct zfile *f, struct zplan *p, MPI_Comm comm)
             rc = PMPI_Allreduce(MPI_IN_PLACE, &p->search.sum, ZMPI_RATIO_SUMS, MPI_UINT64_T,
                                 MPI_SUM, comm);
         if (!rc && zmpi_ratio_search_asks(&p->search))
-            rc = share_places(f, p, comm);
+            rc = zplaces_share(&p->search, p->place, abs(p->components), job_of, &call, comm);
     } while (!rc && zmpi_ratio_search_next(&p->search));
     p->searched = true;
     f->stats.n.seconds_scan += zmpi_seconds() - start;

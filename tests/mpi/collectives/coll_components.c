@@ -1,15 +1,17 @@
 /*
  * coll_components.c - collectives of several variables: each comes within its own bound, by all
  * operations, of ranks that have more, less or nothing; with fill values; where ranks do not agree,
- * all data have one bound.
+ * all data have one bound. By a ratio all have the same part of their ranges, and come back unchanged.
  *
  * zmpi-test: RANKS 2,3,4 ANYIO ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_PIECE=71K
  * zmpi-test: auto RANKS 2 ANYIO ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_CODEC=auto ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always
  * zmpi-test: set RANKS 3 ANYIO ARGS alike ENV ZMPI_COMPONENTS=5 ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always
+ * zmpi-test: ratio RANKS 2,3 ANYIO ARGS ratio ENV ZMPI_ERROR_BOUND=ratio=16 ZMPI_CODEC=fle ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always
  */
 #include "check.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { N = 5, POINTS = 7001, VALUES = N * POINTS };
 
@@ -226,14 +228,49 @@ static void not_agreed(bool scattered)
     free(all);
 }
 
+/* By a ratio each component has the same part of its range, and is not changed again. */
+static void ratio(void)
+{
+    double *data = alloc(1), *all = alloc(ranks), *again = alloc(ranks), bound[N], worst[N] = {0};
+    double low = INFINITY, high = 0;
+    check_say("ratio");
+    fill(data, rank, 0);
+    OK(MPI_Gather(data, VALUES, MPI_DOUBLE, all, VALUES, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+    find_bounds(0, ranks, 1, bound);
+    for (int r = 1; r < ranks && rank == 0; r++) /* its own data are not sent */
+        for (int i = 0; i < VALUES; i++) {
+            const double v = value(r, 0, i % N, i / N), is = all[r * VALUES + i];
+            CHECK_SAY(v > -8e7 || (is <= v && is >= v), "a fill value became %g", is);
+            worst[i % N] = fmax(worst[i % N], fabs(is - v));
+        }
+    for (int c = 0; c < N && rank == 0; c++) {
+        low = fmin(low, worst[c] / bound[c]);
+        high = fmax(high, worst[c] / bound[c]);
+    }
+    CHECK_SAY(rank || (low > 0 && high < 2 * low && high < 200), "%g to %g of 1e-3 of the range", low, high);
+    OK(MPI_Scatter(all, VALUES, MPI_DOUBLE, data, VALUES, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+    OK(MPI_Gather(data, VALUES, MPI_DOUBLE, again, VALUES, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+    for (int i = VALUES; i < ranks * VALUES && rank == 0; i++)
+        CHECK_SAY(all[i] <= again[i] && all[i] >= again[i], "value %d: %.17g, then %.17g", i,
+                  all[i], again[i]);
+    free(data);
+    free(all);
+    free(again);
+}
+
 int main(int argc, char **argv)
 {
     const int some[8] = {POINTS, 0, POINTS - 77, POINTS};
     const int two[8] = {POINTS - 1, POINTS};
     OK(MPI_Init(&argc, &argv));
-    alike = argc > 1;
+    alike = argc > 1 && strcmp(argv[1], "alike") == 0;
     rank = check_rank(MPI_COMM_WORLD);
     ranks = check_ranks(MPI_COMM_WORLD);
+    if (argc > 1 && !alike) {
+        ratio();
+        OK(MPI_Finalize());
+        return 0;
+    }
     gatherv(ranks == 2 ? two : some);
     scatter();
     allgather(false);

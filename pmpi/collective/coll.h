@@ -134,6 +134,8 @@ uint64_t zblock_pieces(const struct zblock *b);
 /* Bytes of the piece that begins at `at`. */
 uint64_t zblock_piece(const struct zblock *b, uint64_t at);
 struct zmpi_array zblock_array(const struct zblock *b, uint64_t bytes);
+/* The array that one of n components of `whole` is. */
+struct zmpi_array zblock_component(const struct zmpi_array *whole, size_t n);
 /* Bytes of a block, in one stretch. */
 struct zpart {
     unsigned char *data;
@@ -282,8 +284,6 @@ void zapart_look(struct zcall *c, struct zblock *b);
 void zapart_scan(struct zcall *c, enum zmpi_type type, const void *data, size_t count);
 /* For zcall_find_range: the ranges that each rank found become those of all. Collective. */
 int zapart_share_ranges(struct zcall *c);
-/* The array that one of n components of `whole` is. */
-struct zmpi_array zapart_array(const struct zmpi_array *whole, size_t n);
 /* A piece that has a job as one array: a stream for each component, less than `bytes` in all, or 0.
  */
 size_t zapart_compress(struct zcall *c, const struct zmpi_job *whole, const unsigned char *data,

@@ -34,7 +34,7 @@ bool zapart_ratio_add(struct zcall *c, const struct zmpi_array *whole, const voi
 {
     const int n = c->components;
     const size_t *e = whole->extent, count = e[0] * e[1] * e[2];
-    const struct zmpi_array a = zapart_array(whole, (size_t)n);
+    const struct zmpi_array a = zblock_component(whole, (size_t)n);
     void *component = malloc(count / (size_t)n * zmpi_type_size(whole->type));
     for (int k = 0; k < n && component; k++) {
         struct zmpi_job job;

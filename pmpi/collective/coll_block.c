@@ -60,6 +60,17 @@ struct zmpi_array zblock_array(const struct zblock *b, uint64_t bytes)
     return a;
 }
 
+struct zmpi_array zblock_component(const struct zmpi_array *whole, size_t n)
+{
+    const size_t *e = whole->extent;
+    struct zmpi_array a = {whole->type, {1, 1, e[0] * e[1] * e[2] / n}};
+    if (e[2] == n && e[1] > 1)
+        a = (struct zmpi_array){whole->type, {1, e[0], e[1]}};
+    else if (e[2] % n == 0 && e[2] > n)
+        a = (struct zmpi_array){whole->type, {e[0], e[1], e[2] / n}};
+    return a;
+}
+
 /* To the host's memory. */
 static bool block_get(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *dst)
 {

@@ -92,21 +92,10 @@ int zapart_share_ranges(struct zcall *c)
 
 /* ---- messages ---- */
 
-struct zmpi_array zapart_array(const struct zmpi_array *whole, size_t n)
-{
-    const size_t *e = whole->extent;
-    struct zmpi_array a = {whole->type, {1, 1, e[0] * e[1] * e[2] / n}};
-    if (e[2] == n && e[1] > 1)
-        a = (struct zmpi_array){whole->type, {1, e[0], e[1]}};
-    else if (e[2] % n == 0 && e[2] > n)
-        a = (struct zmpi_array){whole->type, {e[0], e[1], e[2] / n}};
-    return a;
-}
-
 static bool job_of(const struct zcall *c, const struct zmpi_job *whole, int component,
                    struct zmpi_job *job)
 {
-    const struct zmpi_array a = zapart_array(&whole->array, (size_t)c->components);
+    const struct zmpi_array a = zblock_component(&whole->array, (size_t)c->components);
     if (!zpiece_make_job(c, &a, &whole->bound, &c->apart.range[component], whole->encoder, job))
         return false;
     if (zmpi_job_open(job))

@@ -1,7 +1,8 @@
 /*
  * coll_components.c - collectives of several variables: each comes within its own bound, by all
  * operations, of ranks that have more, less or nothing; with fill values; where ranks do not agree,
- * all data have one bound. By a ratio all have the same part of their ranges, and come back unchanged.
+ * all data have one bound. By a ratio all have the same part of their ranges, and come back
+ * unchanged.
  *
  * zmpi-test: RANKS 2,3,4 ANYIO ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_PIECE=71K
  * zmpi-test: auto RANKS 2 ANYIO ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_CODEC=auto ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always
@@ -247,7 +248,8 @@ static void ratio(void)
         low = fmin(low, worst[c] / bound[c]);
         high = fmax(high, worst[c] / bound[c]);
     }
-    CHECK_SAY(rank || (low > 0 && high < 2 * low && high < 200), "%g to %g of 1e-3 of the range", low, high);
+    CHECK_SAY(rank || (low > 0 && high < 2 * low && high < 200), "%g to %g of 1e-3 of the range",
+              low, high);
     OK(MPI_Scatter(all, VALUES, MPI_DOUBLE, data, VALUES, MPI_DOUBLE, 0, MPI_COMM_WORLD));
     OK(MPI_Gather(data, VALUES, MPI_DOUBLE, again, VALUES, MPI_DOUBLE, 0, MPI_COMM_WORLD));
     for (int i = VALUES; i < ranks * VALUES && rank == 0; i++)

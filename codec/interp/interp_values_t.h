@@ -1,51 +1,63 @@
 /*
  * interp_values_t.h - template, included once per float type: T the type, BITS its bits, FABS its
- * fabs, NEXT its nextafter, NAME(f) the functions. Simple loops, which compilers make vectors of.
+ * fabs, NEXT its nextafter, NAME(f) the
+ * functions. Simple loops, which compilers make vectors of.
  */
 
-/* A row, with NaN for elements that cannot be integers, and behind it. */
-static void NAME(clean_row)(const unsigned char *row, size_t n, const struct zmpi_interp_rule *rule,
-                            T *restrict clean)
+typedef T __attribute__((aligned(1), may_alias)) NAME(any_place);
+
+/* What is no value: NaN, Inf, -0, fill values, and all that is kept. */
+struct NAME(kept) {
+    T keep;
+    BITS fill[2];
+};
+
+static struct NAME(kept) NAME(kept_of)(const struct zmpi_interp_rule *rule)
 {
-    const BITS minus_0 = (BITS)1 << (8 * sizeof(T) - 1);
-    const BITS fill[] = {(BITS)rule->fill[0], (BITS)rule->fill[1]};
-    const T keep = (double)(T)rule->keep < rule->keep ? NEXT((T)rule->keep, (T)INFINITY)
-                                                      : (T)rule->keep; /* |x| < it: the same */
-    const size_t m = whole(n, 16);
-    for (size_t i = m - 16; i < m; i++)
-        clean[i] = (T)NAN;
-    memcpy(clean, row, n * sizeof *clean);
-    for (size_t i = 0; i < m; i++) {
-        const T x = clean[i];
-        BITS b;
-        memcpy(&b, clean + i, sizeof b);
-        const bool is_value = (FABS(x) < keep) & (b != minus_0) & (b != fill[0]) & (b != fill[1]);
-        clean[i] = is_value ? x : (T)NAN;
-    }
+    const T keep = (T)rule->keep; /* |x| < what is not below it: the same */
+    return (struct NAME(kept)){.keep = (double)keep < rule->keep ? NEXT(keep, (T)INFINITY) : keep,
+                               .fill = {(BITS)rule->fill[0], (BITS)rule->fill[1]}};
 }
 
-/* The elements of row r, those with a value. Rows of a tile are too far apart for the machine to
- * fetch them by itself. */
-static const T *NAME(clean)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
-                            const size_t extent[3], const struct zmpi_rows *src, size_t r)
+/* x, or NaN in its place. Without a branch: loops are vectors. */
+static inline T NAME(value_of)(T x, const struct NAME(kept) * kept)
 {
-    T *clean = (T *)w->clean[0];
-    const size_t ahead = r + 8;
-    if (ahead < extent[0] * extent[1])
-        for (size_t b = 0; b < extent[2] * sizeof(T); b += 64)
+    BITS b;
+    memcpy(&b, &x, sizeof b);
+    const BITS is = (BITS)((FABS(x) < kept->keep) & (b != (BITS)1 << (8 * sizeof(T) - 1)) &
+                           (b != kept->fill[0]) & (b != kept->fill[1]));
+    b |= is - 1;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
+
+/* Row r of the tile, with something behind it up to whole vectors. Rows are too far apart for the
+ * machine to fetch them by itself. */
+static const NAME(any_place) * NAME(row)(const struct zmpi_interp_work *w, const size_t extent[3],
+                                         const struct zmpi_rows *src, size_t r)
+{
+    const size_t rows = extent[0] * extent[1], n = extent[2], ahead = r + 8;
+    const unsigned char *row = src->at + r / extent[1] * src->plane + r % extent[1] * src->row;
+    const unsigned char *last = src->at + (extent[0] - 1) * src->plane + (extent[1] - 1) * src->row;
+    if (ahead < rows)
+        for (size_t b = 0; b < n * sizeof(T); b += 64)
             __builtin_prefetch(src->at + ahead / extent[1] * src->plane +
                                ahead % extent[1] * src->row + b);
-    NAME(clean_row)
-    (src->at + r / extent[1] * src->plane + r % extent[1] * src->row, extent[2], rule, clean);
-    return clean;
+    if ((size_t)(last - row) >= 16 * sizeof(T))
+        return (const NAME(any_place) *)row;
+    memcpy(w->clean[0], row, n * sizeof(T)); /* the array may end behind it */
+    return w->clean[0];
 }
 
-static void NAME(range_row)(const T *restrict x, size_t n, T *restrict lo, T *restrict hi)
+static void NAME(range_row)(const NAME(any_place) * x, size_t n, const struct NAME(kept) * kept,
+                            T *restrict lo, T *restrict hi)
 {
     const size_t m = whole(n, 16);
+    const struct NAME(kept) k = *kept;
     for (size_t i = 0; i < m; i++) {
-        lo[i] = x[i] < lo[i] ? x[i] : lo[i];
-        hi[i] = x[i] > hi[i] ? x[i] : hi[i];
+        const T v = NAME(value_of)(x[i], &k);
+        lo[i] = v < lo[i] ? v : lo[i];
+        hi[i] = v > hi[i] ? v : hi[i];
     }
 }
 
@@ -54,13 +66,14 @@ static bool NAME(range)(const struct zmpi_interp_work *w, const struct zmpi_inte
                         const size_t extent[3], const struct zmpi_rows *src, double *least,
                         double *most)
 {
+    const struct NAME(kept) kept = NAME(kept_of)(rule);
     T *lo = (T *)w->clean[1], *hi = (T *)w->clean[2];
     for (size_t i = 0; i < extent[2]; i++) {
         lo[i] = (T)INFINITY;
         hi[i] = -(T)INFINITY;
     }
     for (size_t r = 0; r < extent[0] * extent[1]; r++)
-        NAME(range_row)(NAME(clean)(w, rule, extent, src, r), extent[2], lo, hi);
+        NAME(range_row)(NAME(row)(w, extent, src, r), extent[2], &kept, lo, hi);
     *least = INFINITY;
     *most = -INFINITY;
     for (size_t i = 0; i < extent[2]; i++) {
@@ -76,12 +89,13 @@ static double NAME(middle)(const struct zmpi_interp_rule *rule, const size_t ext
 {
     enum { MOST = 255 };
     const size_t n = extent[0] * extent[1] * extent[2], each = n / MOST + 1;
+    const struct NAME(kept) kept = NAME(kept_of)(rule);
     T sample[MOST + 1];
     size_t count = 0;
     for (size_t i = 0; i < n && count < MOST; i += each) {
-        T row[16];
-        NAME(clean_row)(zmpi_interp_word(src, extent, i, sizeof(T)), 1, rule, row);
-        const T x = row[0];
+        T x;
+        memcpy(&x, zmpi_interp_word(src, extent, i, sizeof x), sizeof x);
+        x = NAME(value_of)(x, &kept);
         if (isnan(x))
             continue;
         size_t k = count++;
@@ -92,20 +106,24 @@ static double NAME(middle)(const struct zmpi_interp_rule *rule, const size_t ext
     return count ? (double)sample[count / 2] : 0;
 }
 
-/* Integers of a row, less the base; those that reach too far, and NaN, are exceptions. */
-static void NAME(load_row)(const T *restrict x, size_t n, double inverse, double base,
-                           int32_t *restrict value, unsigned char *restrict exception)
+/* Integers of a row, less the base; those that reach too far, and what is no value, are exceptions.
+ */
+static void NAME(load_row)(const NAME(any_place) * x, size_t n, const struct NAME(kept) * kept,
+                           double inverse, double base, int32_t *restrict value,
+                           unsigned char *restrict exception)
 {
     const size_t m = whole(n, 16);
+    const struct NAME(kept) k = *kept;
     if (fabs(base) < 0x1p50) /* sums round as rint does, and vectors have them */
         for (size_t i = 0; i < m; i++) {
-            const double d = ((double)x[i] * inverse + 0x1.8p52) - 0x1.8p52 - base;
+            const T v = NAME(value_of)(x[i], &k);
+            const double d = ((double)v * inverse + 0x1.8p52) - 0x1.8p52 - base;
             value[i] = (int32_t)(fabs(d) <= REACH ? d : (double)NO_VALUE);
             exception[i] = value[i] == NO_VALUE;
         }
     else
         for (size_t i = 0; i < n; i++) {
-            const double d = rint((double)x[i] * inverse) - base;
+            const double d = rint((double)NAME(value_of)(x[i], &k) * inverse) - base;
             value[i] = (int32_t)(fabs(d) <= REACH ? d : (double)NO_VALUE);
             exception[i] = value[i] == NO_VALUE;
         }
@@ -119,6 +137,7 @@ static bool NAME(load)(struct zmpi_interp_work *w, const struct zmpi_interp_rule
     double least, most;
     unsigned char *exception = w->exception;
     *base = 0;
+    const struct NAME(kept) kept = NAME(kept_of)(rule);
     if (NAME(range)(w, rule, extent, src, &least, &most)) {
         double middle = least / 2 + most / 2;
         if ((most / 2 - least / 2) * inverse > REACH)
@@ -129,7 +148,7 @@ static bool NAME(load)(struct zmpi_interp_work *w, const struct zmpi_interp_rule
     }
     for (size_t r = 0; r < extent[0] * extent[1]; r++, exception += extent[2])
         NAME(load_row)
-    (NAME(clean)(w, rule, extent, src, r), extent[2], inverse, *base,
+    (NAME(row)(w, extent, src, r), extent[2], &kept, inverse, *base,
      w->flat.value + r / extent[1] * w->flat.plane + r % extent[1] * w->flat.row, exception);
     return true;
 }
@@ -160,14 +179,13 @@ static void NAME(unload)(const struct zmpi_interp_work *w, const struct zmpi_int
 static bool NAME(decoded)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                           const size_t extent[3], const struct zmpi_rows *src, double base)
 {
-    typedef T __attribute__((aligned(1), may_alias)) unaligned;
     const unsigned char *exception = w->exception;
     size_t right = 0, seen = 0;
     for (size_t r = 0; r < extent[0] * extent[1]; r++, exception += extent[2]) {
         const int32_t *v =
             w->flat.value + r / extent[1] * w->flat.plane + r % extent[1] * w->flat.row;
-        const unaligned *x =
-            (const unaligned *)(src->at + r / extent[1] * src->plane + r % extent[1] * src->row);
+        const NAME(any_place) *x = (const NAME(any_place) *)(src->at + r / extent[1] * src->plane +
+                                                             r % extent[1] * src->row);
         for (size_t i = 0; i < extent[2]; i++) {
             const T y = (T)((base + (double)v[i]) * rule->unit);
             const bool tells = x[i] != 0 && (double)FABS(x[i]) < rule->keep;
@@ -180,24 +198,24 @@ static bool NAME(decoded)(const struct zmpi_interp_work *w, const struct zmpi_in
     return seen > 0 && seen - right <= seen / 8;
 }
 
-/* The largest differences of each column. NaN has none: such elements are exceptions already. */
-static void NAME(difference_row)(const T *restrict x, const T *restrict y, size_t n,
-                                 double *restrict most)
+/* Which columns have a decoded value that is as far as the bound from its original. NaN are none:
+ * such elements are exceptions already. */
+static void NAME(far_row)(const NAME(any_place) * x, const int32_t *restrict v, size_t n,
+                          double unit, double base, double abs_bound, unsigned char *restrict far)
 {
     const size_t m = whole(n, 16);
     for (size_t i = 0; i < m; i++) {
-        const double d = fabs((double)x[i] - (double)y[i]);
-        most[i] = d > most[i] ? d : most[i];
+        const T y = (T)((base + (double)v[i]) * unit);
+        far[i] |= fabs((double)x[i] - (double)y) >= abs_bound;
     }
 }
 
-static void NAME(mark_row)(const unsigned char *row, const T *y, size_t n, double abs_bound,
-                           unsigned char *exception)
+static void NAME(mark_row)(const NAME(any_place) * x, const int32_t *v, size_t n, double unit,
+                           double base, double abs_bound, unsigned char *exception)
 {
     for (size_t i = 0; i < n; i++) {
-        T x;
-        memcpy(&x, row + i * sizeof x, sizeof x);
-        const bool right = fabs((double)x - (double)y[i]) < abs_bound;
+        const T y = (T)((base + (double)v[i]) * unit);
+        const bool right = fabs((double)x[i] - (double)y) < abs_bound;
         exception[i] = (unsigned char)(exception[i] ? exception[i] : right ? 0 : 2);
     }
 }
@@ -210,26 +228,21 @@ static void NAME(mark_row)(const unsigned char *row, const T *y, size_t n, doubl
 static void NAME(verify)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                          const size_t extent[3], const struct zmpi_rows *src, double base)
 {
-    T *x = (T *)w->clean[0], *y = (T *)w->clean[1];
-    double *most = (double *)w->clean[2];
-    bool wrong = false;
-    memset(most, 0, extent[2] * sizeof *most);
-    for (int pass = 0; pass < 1 + wrong; pass++) {
-        unsigned char *exception = w->exception;
-        for (size_t r = 0; r < extent[0] * extent[1]; r++, exception += extent[2]) {
-            const unsigned char *row =
-                src->at + r / extent[1] * src->plane + r % extent[1] * src->row;
-            NAME(unload_row)
-            (w->flat.value + r / extent[1] * w->flat.plane + r % extent[1] * w->flat.row, extent[2],
-             rule->unit, base, y);
-            memcpy(x, row, extent[2] * sizeof *x);
+    unsigned char *far = w->clean[1];
+    bool any = false;
+    memset(far, 0, extent[2]);
+    for (int pass = 0; pass < 1 + any; pass++) {
+        for (size_t r = 0; r < extent[0] * extent[1]; r++) {
+            const NAME(any_place) *x = NAME(row)(w, extent, src, r);
+            const int32_t *v =
+                w->flat.value + r / extent[1] * w->flat.plane + r % extent[1] * w->flat.row;
             if (pass)
-                NAME(mark_row)(row, y, extent[2], rule->abs_bound, exception);
-            else
-                NAME(difference_row)(x, y, extent[2], most);
+                NAME(mark_row)
+            (x, v, extent[2], rule->unit, base, rule->abs_bound, w->exception + r * extent[2]);
+            else NAME(far_row)(x, v, extent[2], rule->unit, base, rule->abs_bound, far);
         }
         for (size_t i = 0; i < extent[2]; i++)
-            wrong |= !(most[i] < rule->abs_bound);
+            any |= far[i];
     }
 }
 

@@ -8,6 +8,7 @@
 #include "kernels/kernels.h"
 #include "stream/compress.h"
 #include "stream/compress_interp.h"
+#include "stream/interp_gain.h"
 
 /* What the CPU device takes, learned from calls that are long enough to be timed. */
 static struct zmpi_rate rates[ZMPI_ENCODERS][2]; /* coding, decoding */
@@ -49,7 +50,8 @@ static enum zmpi_status compress_smaller(const struct zmpi_plan *p, const struct
     enum zmpi_status status = zmpi_interp_compress(job, dst, dst_capacity, src, size, &known);
     if (status == ZMPI_ERR_UNSUPPORTED || status == ZMPI_ERR_SPACE)
         return zmpi_chunks_compress(ZMPI_HUFFMAN, p, job, dst, dst_capacity, src, size);
-    if (!status && (known || job->variant == ZMPI_VARIANT_FLARE))
+    if (!status && (known || job->variant == ZMPI_VARIANT_FLARE ||
+                    zmpi_interp_gains(job, src, dst, *size)))
         return ZMPI_OK;
     unsigned char *other = status ? NULL : malloc(*size);
     if (!other)

@@ -58,7 +58,7 @@ struct zauto_ways zrule_ways(const struct zcall *c)
     const bool picks = zcall_picks(c) && !(fixed && zcall_wants_ratio(c));
     enum zmpi_variant variant;
     const int asked = zmpi_options_encoder(o, &variant);
-    /* Messages are small and somebody waits for them: interp is for files. */
+    /* interp takes huffman's place where it can (coll_stream.c). */
     struct zauto_ways ways = {.first = asked < ZWAYS ? asked : ZMPI_HUFFMAN};
     ways.may[ZRAW] = o->collective_mode != ZMPI_COLLECTIVE_ALWAYS && !fixed;
     for (int way = 1; way < ZWAYS; way++)

@@ -46,6 +46,16 @@ static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element,
     return zpiece_has_numbers(c, element, data, bytes) ? c->state->options.bound : lossless;
 }
 
+/* Who asks for interp gets it in huffman's place, but where pieces are short, or a ratio's bound is
+ * what huffman takes for it. */
+static bool in_place(const struct zcall *c, int asked, const struct zmpi_array *array)
+{
+    enum { LEAST = 64 << 10 };
+    size_t bytes;
+    return asked == ZMPI_INTERP && !zcall_wants_ratio(c) && !zmpi_array_bytes(array, &bytes) &&
+           bytes >= LEAST;
+}
+
 bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
                      const struct zmpi_bound *bound, const struct zmpi_range *range, int encoder,
                      struct zmpi_job *job)
@@ -57,8 +67,8 @@ bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
     zmpi_job_fills(job, &o->fill);
     job->read = c->scanned;
     job->threads = zruntime_threads(o);
-    zmpi_options_encoder(o, &job->variant);
-    job->encoder = encoder;
+    const int asked = zmpi_options_encoder(o, &job->variant);
+    job->encoder = encoder == ZMPI_HUFFMAN && in_place(c, asked, array) ? asked : encoder;
     return true;
 }
 

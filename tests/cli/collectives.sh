@@ -53,6 +53,16 @@ with open("report.json") as f:
 assert abs(g["ratio"] / 8 - 1) < 0.06 and g["largest_bound"] > 0, g
 PYTHON
 grep -q '^zmpi MPI_Gather: .*, errors up to ' out
+# interp takes huffman's place in pieces of 64 KiB and more.
+echo '== interp'
+sent() { # sent CODEC PIECE
+    timeout 100 "$MPIEXEC" $flags -n 2 env ZMPI_REPORT=report.json ZMPI_COLLECTIVE_PIECE="$2" LD_PRELOAD="$lib" \
+        "$ZMPI_TEST_BIN/zmpi-perf" -o gather -e rel=1e-3 --codec "$1" -s 512K -n 1 -w 1 >out 2>&1 || { cat out >&2; exit 1; }
+    python3 -c 'import json; print(*(int(e["bytes_sent"]) for e in json.load(open("report.json"))["collectives"] if e["name"] == "MPI_Gather"))'
+}
+large=$(sent interp 64K)
+[ "$large" -lt "$(sent huffman 64K)" ] || { echo "interp sends $large bytes"; exit 1; }
+[ "$(sent interp 32K)" = "$(sent huffman 32K)" ]
 # The encoder that auto takes, and what it was measured and estimated to be worth.
 echo '== auto'
 timeout 100 "$MPIEXEC" $flags -n 3 env ZMPI_REPORT=report.json ZMPI_REPORT_TEXT=on LD_PRELOAD="$lib" \

@@ -48,11 +48,11 @@ static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element,
 
 /* Who asks for interp gets it in huffman's place, but where pieces are short, or a ratio's bound is
  * what huffman takes for it. */
-static bool in_place(const struct zcall *c, int asked, const struct zmpi_array *array)
+static bool in_place(int asked, const struct zmpi_array *array, const struct zmpi_bound *bound)
 {
     enum { LEAST = 64 << 10 };
     size_t bytes;
-    return asked == ZMPI_INTERP && !zcall_wants_ratio(c) && !zmpi_array_bytes(array, &bytes) &&
+    return asked == ZMPI_INTERP && bound->mode != ZMPI_RATIO && !zmpi_array_bytes(array, &bytes) &&
            bytes >= LEAST;
 }
 
@@ -68,7 +68,7 @@ bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
     job->read = c->scanned;
     job->threads = zruntime_threads(o);
     const int asked = zmpi_options_encoder(o, &job->variant);
-    job->encoder = encoder == ZMPI_HUFFMAN && in_place(c, asked, array) ? asked : encoder;
+    job->encoder = encoder == ZMPI_HUFFMAN && in_place(asked, array, bound) ? asked : encoder;
     return true;
 }
 

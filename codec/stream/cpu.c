@@ -50,8 +50,8 @@ static enum zmpi_status compress_smaller(const struct zmpi_plan *p, const struct
     enum zmpi_status status = zmpi_interp_compress(job, dst, dst_capacity, src, size, &known);
     if (status == ZMPI_ERR_UNSUPPORTED || status == ZMPI_ERR_SPACE)
         return zmpi_chunks_compress(ZMPI_HUFFMAN, p, job, dst, dst_capacity, src, size);
-    if (!status && (known || job->variant == ZMPI_VARIANT_FLARE ||
-                    zmpi_interp_gains(job, src, dst, *size)))
+    if (!status &&
+        (known || job->variant == ZMPI_VARIANT_FLARE || zmpi_interp_gains(job, src, dst, *size)))
         return ZMPI_OK;
     unsigned char *other = status ? NULL : malloc(*size);
     if (!other)

@@ -202,3 +202,12 @@ struct flare_engine_times flare_engine_time(const struct flare_core *core, const
     free(c.piece);
     return t;
 }
+
+/* A tap of a group of outputs' and inputs' channels takes a cycle. */
+double flare_net_cycles(unsigned side)
+{
+    const unsigned g8 = (8 + side - 1) / side, g16 = (16 + side - 1) / side;
+    const unsigned first = 9 * g8, last = 9 * g8, both = 9 * (g8 + g16) * g8;
+    const double means = g8 * 4 / 4.0, deep = 9 * g8 * g16 / 4.0;
+    return 1 + first + means + deep + both + last;
+}

@@ -81,6 +81,9 @@ struct flare_engine_times {
 struct flare_engine_times flare_engine_time(const struct flare_core *core, const size_t extent[3],
                                             const signed char *code);
 
+/* Cycles of a side * side array for a point of a large piece of a slice, with that to come in. */
+double flare_net_cycles(unsigned side);
+
 /* ---- bytes off the chip (flare_traffic.c) ---- */
 
 enum flare_part { FLARE_NORMALIZE, FLARE_PREDICT, FLARE_NETWORK, FLARE_CODEC, FLARE_PARTS };

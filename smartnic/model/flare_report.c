@@ -26,7 +26,7 @@ static const struct flare_core paper_core = {.arrays = 4,
                                              .use = 1,
                                              .macs = 2160,
                                              .passes = 6 * 3,
-                                             .symbols_of_cycle = 4,
+                                             .symbols_of_cycle = 2,
                                              .fifo1 = 8 << 20,
                                              .fifo2 = 32 << 20};
 
@@ -135,7 +135,8 @@ static void print_parameters(const struct flare_core *core)
            "| cycles of a prediction array for a point | %.2f | fitted to 0.42 s; not plausible "
            "for a systolic array, whose point is one cycle: "
            "an array that works serially, or waits for its memory |\n"
-           "| symbols of the codec, a cycle | %.0f | ours: four streams; it limits nothing below "
+           "| symbols of the codec, a cycle | %.0f | ours: four streams, each code counted and "
+           "coded; it limits nothing below "
            "%.2f cycles a point |\n\n",
            core->macs, core->passes, core->use, core->cycles_of_point, core->symbols_of_cycle,
            1 / core->symbols_of_cycle);
@@ -176,6 +177,33 @@ static void print_times(void)
     }
     for (unsigned n = 1; n <= 4; n++)
         printf("| %u | %.3f | %.3f |\n", n, flare_makespan(c, 4, n), flare_makespan(d, 4, n));
+    printf("\n");
+}
+
+/* Nyx' shape is 64 chunks of 128^3. */
+static void print_rtl(void)
+{
+    static const size_t chunk[3] = {128, 128, 128};
+    const double points = 128.0 * 128 * 128, chunks = points_of(&sets[0]) / points;
+    struct flare_core core = paper_core;
+    core.loads = true;
+    printf(
+        "Our RTL without the network, a chunk of 128^3 after the other, no code 0 (within 2 %% of "
+        "its counters):\n\n"
+        "| M | predicting, cycles a point | predicting and coding | Nyx' shape, s |\n"
+        "| --- | --- | --- | --- |\n");
+    for (unsigned m = 1; m <= 8; m *= 2) {
+        core.arrays = m;
+        const struct flare_engine_times t = flare_engine_time(&core, chunk, NULL);
+        printf("| %u | %.3f | %.3f | %.3f |\n", m, t.predict / points, t.total / points,
+               t.total * chunks / clock_hz);
+    }
+    printf("\nIts array for the network, inputs and outputs of a layer along its sides:\n\n"
+           "| P | cycles a point | of the multipliers at work |\n| --- | --- | --- |\n");
+    for (unsigned side = 4; side <= 128; side *= side < 16 ? 2 : 8) {
+        const double cycles = flare_net_cycles(side);
+        printf("| %u | %.1f | %.1f %% |\n", side, cycles, 100 * core.macs / cycles / (side * side));
+    }
     printf("\n");
 }
 
@@ -270,6 +298,7 @@ int main(int argc, char **argv)
     }
     print_memory();
     print_times();
+    print_rtl();
     print_contradictions();
     print_traffic();
     return 0;

@@ -1,17 +1,16 @@
-// flare_decoder.sv - a section of bits to codes (format.md 1.6): its four streams one after the other, a symbol in three cycles,
-// a code a cycle. What the book's table says of the next 12 bits is written between batches.
+// flare_decoder.sv - a stream of bits to codes (format.md 1.6): a symbol in three cycles, a code a cycle. What the book's table
+// says of the next 12 bits is written between batches.
 module flare_decoder (
     input  logic        clk,
     input  logic        rst,
     input  logic        start,
-    input  logic [13:0] total,        // codes of the section, 1 to 8192
-    input  logic [55:0] bytes,        // of the four streams
+    input  logic [13:0] total,        // codes of the stream, at most 2048
+    input  logic [13:0] size,         // bytes
     output logic        busy,
-    output logic        wrong,        // the section is none, till the next start
+    output logic        wrong,        // the stream is none, till the next start
     input  logic        table_write,
     input  logic [11:0] table_at,     // bits, the first lowest
     input  logic [13:0] table_entry,  // length, symbol
-    // Words of the streams, each of which begins a new one.
     input  logic [63:0] s_word,
     input  logic        s_valid,
     output logic        s_ready,
@@ -19,21 +18,13 @@ module flare_decoder (
     output logic        m_valid,
     input  logic        m_ready
 );
-  typedef enum logic [2:0] {IDLE, OPEN, LOOK, READ, TAKE, GIVE, CLOSE} state_t;
+  typedef enum logic [2:0] {IDLE, LOOK, READ, TAKE, GIVE, CLOSE} state_t;
   state_t state;
-  logic [1:0] stream;
-  logic [13:0] size, come, given, span, part;  // bytes, those that have come; codes of the stream
+  logic [13:0] come, given;  // bytes, codes
   logic [127:0] held;
   logic [7:0] bits;   // in `held`
   logic [17:0] used;  // of the stream
   assign busy = state != IDLE;
-  assign size = bytes[14*stream+:14];
-  // A quarter of the blocks of 32, rounded up.
-  logic [13:0] ahead;
-  assign span   = (((total + 14'd31) >> 5) + 14'd3) >> 2 << 5;
-  assign ahead  = stream == 2'd0 ? 14'd0 : stream == 2'd1 ? span : stream == 2'd2 ? span << 1 : (span << 1) + span;
-  assign part   = total <= ahead ? 14'd0 : total - ahead < span ? total - ahead : span;
-
   // ---- bits ----
   logic wants, takes;
   assign wants   = come < size && bits <= 8'd64;
@@ -72,7 +63,7 @@ module flare_decoder (
     else if (symbol == 10'd997) value = rest;
     else value = ({{28{class_at[3]}}, !class_at[3], class_at[2:0]} << extra) + rest;
   end
-  assign fits    = is_run ? given + zeros <= part : value[31:7] == {25{value[7]}} && extra <= 6'd32;
+  assign fits    = is_run ? given + zeros <= total : value[31:7] == {25{value[7]}} && extra <= 6'd32;
   assign m_valid = state == GIVE;
   always_ff @(posedge clk) begin
     if (takes) begin
@@ -83,17 +74,13 @@ module flare_decoder (
     case (state)
       IDLE:
       if (start) begin
-        stream <= 2'd0;
-        wrong  <= 1'b0;
-        state  <= OPEN;
-      end
-      OPEN: begin
         held  <= '0;
         bits  <= 8'd0;
         come  <= 14'd0;
         used  <= 18'd0;
         given <= 14'd0;
-        state <= part == 14'd0 ? CLOSE : LOOK;
+        wrong <= 1'b0;
+        state <= total == 14'd0 ? CLOSE : LOOK;
       end
       LOOK: if (!wants) state <= READ;
       READ: state <= TAKE;
@@ -110,11 +97,10 @@ module flare_decoder (
       if (m_ready) begin
         given <= given + 14'd1;
         run   <= run - 14'd1;
-        if (run == 14'd1) state <= given + 14'd1 == part ? CLOSE : LOOK;
+        if (run == 14'd1) state <= given + 14'd1 == total ? CLOSE : LOOK;
       end
       default: begin  // all bytes were taken, and what is left of the last one is zeros
-        stream <= stream + 2'd1;
-        state  <= stream == 2'd3 || wrong ? IDLE : OPEN;
+        state <= IDLE;
         if ((used + 18'd7) >> 3 != {4'b0, size} || held != '0) wrong <= 1'b1;
       end
     endcase

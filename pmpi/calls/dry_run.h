@@ -14,7 +14,7 @@ extern atomic_int zdry_files; /* open ones; read without a lock */
 /* Collective, once the MPI library has opened it. f: as a container's, taken over. bound: there is
  * one of the user's. */
 void zdry_opened(struct zfile *f, MPI_Comm comm, MPI_File fh, bool bound);
-/* Before the MPI library does it. Nothing is raised; whatever fails is not in the report. */
+/* Before the MPI library's close. Raises nothing; what fails is not in the report. */
 void zdry_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype);
 void zdry_close(MPI_File fh);
 /* offset: in etypes; ZDRY_POINTER: where the file pointer is; ZDRY_UNKNOWN: not known. together:

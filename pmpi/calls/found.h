@@ -32,11 +32,11 @@ enum zfound {
  * as in "ufs:/scratch/x". To OMPIO that is a part of the name, as any other word with a colon is to
  * both. */
 const char *zfound_path(const char *name);
-/* Any but the last three, which only MPI_File_open can tell. */
+/* What is at the path: any value but the last three, which only MPI_File_open can know. */
 enum zfound zfound_at(const char *path);
 
-/* Files that HDF5 opens are what they are whatever their names; but a list that the user has given
- * holds. */
+/* Does the name select the file? Files that HDF5 opens are selected whatever their names; but a
+ * list that the user has given holds. */
 bool zfound_is_selected(const struct zmpi_options *o, const char *path);
 /* Collective: rank 0 decides for all; a wrong setting of one rank is everybody's, so that no rank
  * is left alone, and so is what one rank has open by other means. */

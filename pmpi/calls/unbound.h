@@ -14,8 +14,8 @@ typedef int zunbound_open(MPI_Comm comm, const char *name, int amode, const stru
 /* Collective, after the MPI library opened it; `o` is what the file has by its name and hints. */
 void zunbound_opened(MPI_Comm comm, const char *name, int amode, const struct zmpi_options *o,
                      MPI_File fh, zunbound_open *again);
-/* Collective. If the file is such a one: takes the hints, which may make it a container (zfile_find
- * tells). An error is raised already. */
+/* Collective. If the file is new and without a bound: takes the hints, which may make it a
+ * container (then zfile_find finds it). Errors are raised already. */
 int zunbound_hints(MPI_File fh, MPI_Info info);
 void zunbound_closed(MPI_File fh);
 

@@ -1,6 +1,6 @@
 /*
- * beside.h - a new file beside another one, whose name it will take: it must be usable by the same
- * people.
+ * beside.h - a new file beside another one, whose name it will take. The same people must be
+ * able to use it.
  */
 #ifndef ZMPI_BESIDE_H
 #define ZMPI_BESIDE_H
@@ -8,13 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Makes `name`, of so many bytes, with owner, group and mode of the file at `of`. False: that
- * cannot be had (the file has other names, lists of access or attributes of users), and nothing is
- * there. A file of that name is removed. */
+/* Makes the file `name` of this size, with owner, group and mode of the file at `of`. It removes a
+ * file of that name first. False: that is impossible (the file at `of` has other names, access
+ * lists or attributes), and no file is left. */
 bool zbeside_make(const char *name, const char *of, uint64_t size);
-/* May the process make a file of this size? Else a signal ends the program. */
+/* May the process make a file of this size? If it tried without the right, a signal would end the
+ * program. */
 bool zbeside_may_be_long(uint64_t size);
-/* What was renamed is in the folder for good. */
+/* Syncs the folder, so that a rename survives a crash. */
 void zbeside_sync_folder(const char *path);
 
 #endif

@@ -15,7 +15,7 @@
 
 struct zreplace;
 
-/* Rank 0, a plain file with data being at `path`: may a container replace it? */
+/* Rank 0, with a plain file that has data at `path`: may a container replace it? */
 bool zreplace_may(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o);
 /* Collective, before the MPI library opens the plain file. NULL on all ranks: it stays plain. */
 struct zreplace *zreplace_begin(MPI_Comm comm, const char *path, const struct zmpi_options *o);
@@ -24,18 +24,18 @@ const char *zreplace_place(const struct zreplace *r);
 uint64_t zreplace_size(const struct zreplace *r);
 /* Collective, after it: false on all ranks: it stays plain. */
 bool zreplace_opened(struct zreplace *r, MPI_Comm comm);
-/* Instead: the container is removed. One rank is enough; r is freed. */
+/* Instead: removes the container. One rank is enough; r is freed. */
 void zreplace_drop(struct zreplace *r);
 
-/* Collective, when the container is open: it is as long as the file, and where it can be read has
- * what the file has. */
+/* Collective, when the container is open: gives it the length of the file and, where it can be
+ * read, the file's data. */
 int zreplace_fill(struct zfile *f);
-/* All data below `size` are as they were, none above. */
+/* From now on the data below `size` are those of the plain file, and there are none above. */
 void zreplace_resized(struct zfile *f, uint64_t size);
 /* Collective, after a sync. */
 int zreplace_synced(struct zfile *f);
-/* Collective, at close, all of this session's being in the container. *gone: it was given up, its
- * data are in the plain file. */
+/* Collective, at close, when all data of this session are in the container. *gone: the container
+ * was given up, and its data are in the plain file. */
 int zreplace_close(struct zfile *f, bool *gone);
 
 #endif

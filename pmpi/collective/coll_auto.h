@@ -4,7 +4,7 @@
 
 #include "collective/coll.h"
 
-/* The ways that there are; the first is an encoder. */
+/* The possible ways; the first is an encoder. */
 struct zauto_ways {
     int first;
     bool may[ZWAYS];
@@ -14,11 +14,11 @@ struct zauto_ways {
 
 /* Do these settings select the operation, with whatever bound? */
 bool zrule_wanted(const struct zmpi_options *o, enum zop op);
-/* May measured times, which are others in each run, decide what becomes of any data? */
+/* May measured times, which differ from run to run, decide how any data are sent? */
 bool zrule_by_time(const struct zcall *c);
 /* Is the call large enough to be compressed? */
 bool zrule_enough(const struct zcall *c);
-/* May calls go raw that ask nobody, and so do not know what data the others have? */
+/* May calls go raw without an agreement, that is without knowing the other ranks' data? */
 bool zrule_may_skip(const struct zcall *c);
 /* After the agreement: the ways that time may choose from. */
 struct zauto_ways zrule_ways(const struct zcall *c);
@@ -26,21 +26,21 @@ struct zauto_ways zrule_ways(const struct zcall *c);
 /* ---- coll_auto.c ---- */
 
 int zauto_class(uint64_t bytes);
-/* What other size classes of the operation tell of one in which nothing was measured yet. */
+/* Estimates a size class without measurements from the operation's other classes. */
 void zauto_begin(struct zmeasured of_class[ZCLASSES], int size_class);
-/* A measurement, the largest of all ranks in each of its numbers. */
+/* Adds a measurement: each number is the largest of all ranks. */
 void zauto_learn(struct zcomm *s, const struct zpending *p);
 /* Seconds of it that went to the network. */
 double zauto_link(const struct zpending *p);
-/* The next call's way. all_know: the following ones may go raw without an agreement. */
+/* Chooses the next call's way. all_know: the following calls may go raw without an agreement. */
 int zauto_choose(struct zmeasured *m, const struct zauto_ways *ways, bool all_know);
 /* Seconds per byte of the largest block, measured or estimated; 0: not known. */
 double zauto_expected(const struct zmeasured *m, int way);
-/* Seconds that a call that was learned from took less than the other way would have: what that was
- * measured to take, or estimated from messages of like size. 0: not known. */
+/* Seconds that a measured call took less than the other way would have: measured, or estimated from
+ * messages of like size. 0: unknown. */
 double zauto_saved(const struct zcomm *s, const struct zpending *p);
-/* A compressed call took so long, and saved so much (< 0: lost). True once: all together have lost
- * what somebody would want to know of. */
+/* Adds a compressed call, its time and what it saved (< 0: lost). True once: when all calls
+ * together have lost enough to tell the user. */
 bool zauto_costs(struct zlosses *l, double elapsed, double saved);
 
 #endif

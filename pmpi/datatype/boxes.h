@@ -15,9 +15,10 @@ struct zboxes {
     size_t last_rows; /* of the last plane */
 };
 
-/* One run: in the device's memory at `place`, packed (in any memory) behind the run before it. */
+/* Adds a run: in the device's memory at `place`, packed (in any memory) behind the run before it.
+ */
 void zboxes_add(struct zboxes *b, unsigned char *place, unsigned char *packed, size_t bytes);
-/* All of it is copied, if the status is ZMPI_OK. */
+/* Copies what is left. All runs are copied if the status is ZMPI_OK. */
 void zboxes_flush(struct zboxes *b);
 
 #endif

@@ -32,12 +32,11 @@ struct ztype {
 };
 
 int ztype_make(MPI_Datatype datatype, struct ztype *t);
-/* PMPI_Type_size_x, which for a type that is none asks the handler of MPI_COMM_WORLD; here nobody
- * is asked. */
+/* As PMPI_Type_size_x, without a call of the error handler of MPI_COMM_WORLD for invalid types. */
 int ztype_size(MPI_Datatype datatype, MPI_Count *size);
 /* The call that made it, MPI_COMBINER_VECTOR. */
 int ztype_combiner(MPI_Datatype datatype, int *combiner);
-/* Is it one that MPI has by itself, which nobody frees? */
+/* Is it a type of MPI's own, which nobody frees? */
 bool ztype_is_predefined(MPI_Datatype datatype);
 /* Number of the segment that holds data byte `at`, which is below the type's size. */
 size_t ztype_segment(const struct ztype *t, uint64_t at);
@@ -94,7 +93,7 @@ struct zmemory {
 
 int zmemory_pack(struct zmemory *m, const void *buf, MPI_Count count, MPI_Datatype datatype);
 void zmemory_free(struct zmemory *m);
-/* Data of a device become a copy in the host's memory; on failure they stay where they are. */
+/* Copies data of a device to the host's memory; on failure they stay where they are. */
 enum zmpi_status zmemory_to_host(struct zmemory *m);
 /* The value range; data of a device may come to the host for it. */
 enum zmpi_status zmemory_range(struct zmemory *m, const struct zmpi_options *o, double threshold,

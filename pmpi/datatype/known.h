@@ -32,19 +32,19 @@ struct zknown_list {
     const struct zknown_list *outer; /* of the call that this one is made in */
 };
 
-/* What is known to this thread until the end, instead of what was known before. */
+/* Sets what is known to this thread until the end, in place of what was known before. */
 void zknown_begin(struct zknown_list *list);
 void zknown_end(const struct zknown_list *list);
 
-/* Of the library's call that this one is made in; NULL: it is made in none, or is exact whatever
- * the rules say. */
+/* The bound for the library's call that this MPI call is made in. NULL: there is no such call, or
+ * its data are exact whatever the rules say. */
 const struct zknown_rule *zknown_rule(void);
 
-/* Are bytes exact, whatever lies there? */
+/* Are all bytes exact, wherever they are? */
 bool zknown_is_exact(void);
 
-/* Bytes of a call that all are known elements, and of one type, become such: type and shape.
- * m->data: where they lie, if in one stretch. */
+/* If all bytes of a call are known elements of one type, gives them that type and shape. m->data:
+ * their address, if they are contiguous. */
 void zknown_look(struct zmemory *m, const struct ztype *t, const void *buf, MPI_Count count);
 
 #endif

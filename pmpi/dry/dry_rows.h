@@ -22,16 +22,16 @@ struct zdry_row {
     struct zmpi_trial_most most;
 };
 
-/* At MPI_Init: time begins. */
+/* Starts the clock, at MPI_Init. */
 void zdry_begin(void);
-/* Seconds of the processor that samples may take in this process now, 2 % of the time since
- * MPI_Init and a tenth of a second; and that they took. Any thread. */
+/* Processor seconds that samples may still take in this process: 2 % of the time since MPI_Init and
+ * a tenth of a second; and adds seconds that they took. Any thread. */
 double zdry_left(void);
 void zdry_spent(double seconds);
 
 /* Of all ranks, on the first. Collective. */
 int zdry_sum(struct zdry_row *row, MPI_Comm comm);
-/* A finished one, on the process that tells of it. */
+/* Adds a finished row, on the process that reports it. */
 void zdry_keep(const struct zdry_row *row);
 size_t zdry_rows(const struct zdry_row **rows);
 

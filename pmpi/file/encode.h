@@ -15,29 +15,30 @@ struct zpiece {
     struct zmpi_extent extent;        /* logical bytes */
     enum zmpi_type element;
     size_t row, rows; /* elements of one row, rows of one plane, as far as known; 0: unknown */
-    const struct zmpi_range *range;         /* of the whole call, if its bound needs one */
-    const struct zmpi_ratio_search *search; /* the same for a ratio; NULL: the piece is by itself */
-    const uint64_t *order;                  /* that its record has already; NULL: the next */
-    uint64_t read;                          /* as in struct zmpi_job */
-    int component;                          /* of its call */
-    bool exact;                             /* whatever the bound */
-    bool big_endian;                        /* as in struct zmpi_job */
+    const struct zmpi_range *range; /* of the whole call, if its bound needs one */
+    const struct zmpi_ratio_search
+        *search; /* for a ratio, of the whole call; NULL: the piece is searched by itself */
+    const uint64_t *order; /* the order that its record has already; NULL: the next one */
+    uint64_t read;         /* as in struct zmpi_job */
+    int component;         /* of its call */
+    bool exact;            /* whatever the bound */
+    bool big_endian;       /* as in struct zmpi_job */
 };
 
 /* The array that a piece is: whole planes or rows of the known shape, else one row. */
 struct zmpi_array zencode_array(const struct zpiece *p);
-/* A job that is complete to a record in the outbox. */
+/* Encodes a complete job to a record in the outbox. */
 int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece);
 /* The order of the next record. */
 uint64_t zencode_order(struct zfile *f);
-/* Take the last record, a piece just encoded, back out of the outbox; its extent is the caller's
- * again. */
+/* Takes the last record, of a piece just encoded, back out of the outbox. Its extent is the
+ * caller's again. */
 void zencode_undo(struct zfile *f, struct zmpi_extent *extent);
 /* Bytes of the last record's stream, but for its header. */
 uint64_t zencode_coded(const struct zfile *f);
 /* A record that sets the logical size. */
 int zencode_size(struct zfile *f, uint64_t size);
-/* Room that the record of a piece may need in the outbox. */
+/* Bytes that the record of a piece may need in the outbox. */
 size_t zencode_capacity(uint64_t bytes, size_t runs);
 /* Whose times of coding these are (codec_choice.h). */
 enum zmpi_codec_place zencode_place(const struct zmpi_device *device);
@@ -46,7 +47,8 @@ struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element);
 
 /* ---- piece.c ---- */
 
-/* A piece, with the file's bound, to a device that writes it itself, or to the outbox. */
+/* Gives a piece, with the file's bound, to a device that writes it itself, or encodes it to the
+ * outbox. */
 int zencode_piece(struct zfile *f, const struct zpiece *piece);
 /* The same with a bound that was resolved before (abs_bound 0: exact). */
 int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep);

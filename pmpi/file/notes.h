@@ -8,7 +8,8 @@
 #include "judge/measured.h"
 #include <stdbool.h>
 
-/* So many collective calls and so many independent ones are noted; of each so many components. */
+/* How many collective calls are noted, how many independent ones, and how many components of each.
+ */
 enum { ZNOTES = 64, ZNOTE_PARTS = 8 };
 
 /* Where a call's shape is from. */
@@ -44,7 +45,7 @@ struct znote {
     double values;
     double raw,
         stored; /* bytes of records that hold this call alone, as they were and in the file */
-    double abs_bound[ZNOTE_PARTS];              /* that hold, of each component */
+    double abs_bound[ZNOTE_PARTS];              /* those in force, of each component */
     struct zmpi_measured measured[ZNOTE_PARTS]; /* on samples */
     double records[ZNOTE_PARTS];
     struct zmpi_range range[ZNOTE_PARTS]; /* empty: not known */
@@ -58,7 +59,7 @@ struct zfile;
 struct zpiece;
 struct zplan;
 
-/* Makes room for a file's notes, if there is none. False: no memory. */
+/* Allocates a file's notes, unless it has them. False: no memory. */
 bool znotes_make(struct zfile *f);
 /* The note of the call that is being coded; NULL: none is made. */
 struct znote *znote_now(struct zfile *f);
@@ -69,7 +70,7 @@ void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_
 bool znote_has_samples(const struct znote *note);
 /* The smallest magnitude of a fill value that was found; +inf: none was. */
 double znote_fill(const struct znote *note);
-/* Logs what was decided of the call, if it is not as of the one before. */
+/* Logs what was decided for the call, unless it is the same as for the one before. */
 void znote_say(const struct zfile *f, const struct znote *note);
 
 #endif

@@ -14,31 +14,34 @@ struct zoffload_write {
      */
     uint64_t round, unassigned;
     char *path;                       /* of the file, without links */
-    struct zoffloaded *entry;         /* in the order in which they were handed over */
+    struct zoffloaded *entry;         /* in the order in which the device got them */
     size_t assigned, count, capacity; /* the first ones have their places */
-    size_t keep;                      /* so many of the last ones get no place this time */
+    size_t keep;                      /* how many of the last ones get no place this time */
     uint64_t bytes;                   /* of their data */
     uint64_t written;                 /* by the device */
 };
 
-/* Hand a piece over; false: it is to be encoded here. *rc: an error of earlier ones. */
+/* Gives a piece to the device. False: the caller must encode it here. *rc: an error of earlier
+ * pieces. */
 bool zoffload_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece,
                    int *rc);
-/* The largest logical offset of all that was handed over and is not known to be in the file. */
+/* The largest logical offset of all that the device got and that is not known to be in the file. */
 uint64_t zoffload_end(const struct zfile *f);
-/* Sizes of those that get their places now; *bytes: in all. What fails goes to the outbox. */
+/* Sizes of the pieces that get their places now; *bytes: their sum. A piece that fails goes to the
+ * outbox. */
 int zoffload_sizes(struct zfile *f, uint64_t *bytes);
-/* These to the file, one behind the other from `offset` on. Does not wait. */
+/* Writes these pieces to the file, one behind the other from `offset` on. Does not wait. */
 int zoffload_place(struct zfile *f, uint64_t offset);
-/* Those of the last `rounds` get no place next time; as far as that may be. */
+/* The pieces of the last `rounds` rounds get no place next time, as far as that is possible. */
 void zoffload_postpone(struct zfile *f, uint64_t rounds);
-/* They have lost their places. */
+/* These pieces have lost their places. */
 void zoffload_forget(struct zfile *f);
-/* The oldest `most` that have none each to a place of its own, without other ranks. */
+/* Gives each of the oldest `most` pieces without a place one of its own, without other ranks. */
 int zoffload_slab(struct zfile *f, size_t most);
-/* A new epoch has begun: for those without a place, too. */
+/* A new epoch has begun, also for pieces without a place. */
 void zoffload_renumber(struct zfile *f);
-/* The oldest `most` that have their places are in the file and known, or the error is raised. */
+/* Waits until the oldest `most` pieces with places are in the file and known. Raises their errors.
+ */
 int zoffload_land(struct zfile *f, size_t most);
 void zoffload_free(struct zfile *f);
 

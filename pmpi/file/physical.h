@@ -9,18 +9,18 @@
 /* The MPI error class of an errno of input or output. */
 int zphysical_class(int error);
 /*
- * A call on the file failed: with rc, or (0) without the MPI library having noticed; errno was
- * `error`. Says so, once for each kind of failure, calls the error handler if nobody has, and
- * returns the best class that can be told.
+ * A call on the file failed: with rc or, if rc is 0, unnoticed by the MPI library; errno was
+ * `error`. Logs each kind of failure once, calls the error handler if nobody has, and returns
+ * the MPI error class that fits best.
  */
 int zphysical_failed(struct zfile *f, int rc, int error, const char *what);
 
-/* Collective: the file to the disk. This rank's error alone. */
+/* Collective: syncs the file to the disk. Returns this rank's error alone. */
 int zphysical_sync(struct zfile *f);
 
-/* As many of `size` bytes as there are, or -1 with errno set. */
+/* Reads as many of `size` bytes as there are. Returns their number, or -1 with errno set. */
 ssize_t zfd_read(int fd, void *dst, size_t size, off_t offset);
-/* All `size` bytes, or -1 with errno set. */
+/* Reads all `size` bytes. Returns -1 with errno set if it cannot. */
 int zfd_write(int fd, const void *src, size_t size, off_t offset);
 
 #endif

@@ -55,8 +55,8 @@ struct zcall_number {
 struct zbatch {
     enum zmpi_type element;
     bool exact;       /* to be coded losslessly */
-    bool large;       /* of calls with more than ZMPI_EXACT_BELOW values; else of others */
-    double abs_bound; /* else the smallest of its writes; +inf: pw_rel */
+    bool large;       /* of calls with more than ZMPI_EXACT_BELOW values */
+    double abs_bound; /* if lossy: the smallest bound of its writes; +inf: pw_rel */
     double keep;
     struct zcall_number call; /* if all is of one */
     /* Elements of a row, rows of a plane: what all calls had alike, 0 if they differ. */
@@ -88,7 +88,7 @@ struct zreadahead {
     uint64_t reach;                /* how far a stream's next read may be */
 };
 
-/* ---- trim.c: how far the log had come when it was last looked through ---- */
+/* ---- trim.c: the end of the log when it was last searched for overwritten records ---- */
 
 struct ztrim {
     uint64_t end;  /* of the log then */
@@ -100,12 +100,12 @@ struct ztrim {
 struct zreuse {
     struct zmpi_run *gap; /* by place; no other rank uses it */
     size_t gaps;
-    uint64_t top;    /* where the one ends that is filled from its end on; 0: none is */
-    bool own;        /* it is for what each rank places by itself; else rank 0's, for all at
+    uint64_t top;    /* end of the gap that is filled from its end on; 0: none is */
+    bool own;        /* used for what each rank places by itself; else by rank 0, for all ranks at
                         collective points */
     bool spaced;     /* space was left for data that become larger */
-    bool begun;      /* the header has no index (any rank may have seen to that) */
-    uint64_t filled; /* there by this rank, since gaps were last looked for */
+    bool begun;      /* the header names no index any more (any rank may have changed it) */
+    uint64_t filled; /* bytes that this rank put into gaps since gaps were last searched */
     uint64_t alone, together; /* bytes that this rank has placed anywhere, since then */
 };
 
@@ -114,14 +114,15 @@ struct zreuse {
 struct zstats {
     struct zmpi_file_stats n;
     uint64_t collective_calls, independent_calls;
-    double seconds_wait;           /* of write calls: neither range, nor coding, nor writing */
+    double seconds_wait;           /* of write calls, for all but range, coding and writing */
     double ratio_raw, ratio_coded; /* bytes coded for a ratio, as they were and as streams */
     /* The largest bound that a ratio or a psnr took, and as a part of the range. */
     double found_bound, found_share;
-    double values_lossy, values_flat; /* of them, those in chunks that became constants (flat.h) */
+    double values_lossy, values_flat; /* values written lossy; of them, those in chunks that became
+                                         constants (flat.h) */
     struct zcall_number identifiers;  /* the first that a bound has changed (whole.h) */
-    /* Calls of bytes that were looked at for the report: all, those that look like floats, and what
-     * all would take. */
+    /* Calls of bytes that were examined for the report: all of them, those that look like floats,
+     * and what all would take compressed. */
     uint64_t looks;
     double bytes_looked, bytes_look_f32, bytes_look_f64, bytes_would;
     uint64_t bytes_typed;    /* of a known type, in our byte order */
@@ -134,9 +135,9 @@ struct zstats {
 struct zlog {
     uint64_t end; /* physical end of the file's log, the same on all ranks, as of the last
                      collective call */
-    uint64_t epoch, first_epoch; /* now; when the file was opened */
+    uint64_t epoch, first_epoch; /* the present one; that at open */
     uint32_t sequence;           /* records of this rank in this epoch */
-    uint64_t last_here;          /* order of the last one that was encoded here */
+    uint64_t last_here;          /* order of the last record that this rank encoded */
     uint64_t slot_size; /* of the option `staging` at open: hints may not move slots in use */
     uint64_t slots;     /* slab slots used in this epoch */
     uint64_t slot_used; /* bytes used of the last one */
@@ -152,10 +153,10 @@ struct zoutbox {
 
 /* size.c, news.c: what may be on the disk, by a sync or since an earlier open. */
 struct zdurable {
-    bool some;      /* something is: what follows must not take that back */
+    bool some;      /* some data may be on the disk: later steps must not take that back */
     uint64_t below; /* the logical size at open, then at each sync: data below it may be */
-    bool hides;     /* since then a record with a list was written that begins below it: should it
-                       never reach the disk, nobody can tell which bytes were in it */
+    bool hides;     /* since then a record with a list was written that begins below it. If it never
+                       reaches the disk, nobody can tell which bytes were in it */
 };
 
 /* transfer/: what the program's data look like. */
@@ -166,10 +167,10 @@ struct zdata {
     bool shape_warned;      /* that the shape that was set is not that of a call */
     bool components_warned; /* that a call has not the number that was set */
     bool cut_warned;        /* that a call has several variables and stays one array */
-    unsigned cut_calls;     /* so many were looked at for that */
+    unsigned cut_calls;     /* number of calls that were examined for that */
     bool looks_warned;      /* that data are not what their datatype says */
     bool mistyped;          /* floats are in the other byte order, or no floats: kept exactly */
-    bool stays_mistyped;    /* and so is all that comes; one value alone may look like that */
+    bool stays_mistyped;    /* later data too; a single value may look like that by chance */
     const char *format; /* of another library, as the file's first bytes say; NULL: none is known.
                            All is exact then, and the file plain when it is closed (decompress.c) */
 };
@@ -190,7 +191,7 @@ struct zsplit {
 
 struct zfile {
     MPI_File handle;    /* the program's */
-    MPI_File fh;        /* through which the container is read and written: mostly the same */
+    MPI_File fh;        /* for reading and writing the container; mostly the same */
     struct zfile *next; /* of those with the same place in the table */
     MPI_Comm comm;      /* a duplicate of the program's, for our own messages */
     MPI_Comm program;   /* the program's own, as long as the file is open a name of it */
@@ -205,11 +206,12 @@ struct zfile {
 
     struct zmpi_options options;
     bool hdf5;                    /* HDF5 has opened it */
-    struct zcall_number call;     /* that is being coded */
+    struct zcall_number call;     /* the call that is being coded */
     struct znotes *notes;         /* of the first calls; NULL: none */
     bool call_rules;              /* there are rules for single write calls of this file */
     struct zmpi_bound file_bound; /* that of all others */
-    unsigned char *component;     /* one that was interleaved with others, while it is coded */
+    unsigned char
+        *component; /* the data of one of several interleaved components, while it is coded */
     size_t component_capacity;
     struct zdata data;
     struct zmpi_offload offload;
@@ -219,15 +221,15 @@ struct zfile {
     struct zsplit split;
 
     struct zmpi_container container; /* all records this rank knows */
-    struct zmpi_entries fresh;       /* its own that the other ranks do not know yet */
+    struct zmpi_entries fresh;       /* records of this rank that the others do not know yet */
     struct znews news;
     bool dirty;           /* records were written since open: the index must be renewed */
     bool unshared;        /* this rank has written by itself since the last collective point */
     uint64_t size_before; /* logical size at open */
     struct zdurable durable;
     struct zreplace *replace; /* the plain file that it will replace (close/replace.c), or NULL */
-    bool plain;               /* given back at close (decompress.c) */
-    int reported;             /* class of the last failure of the system that was told of */
+    bool plain;               /* to become plain at close (decompress.c) */
+    int reported;             /* class of the last system failure that was logged */
 
     struct zlog log;
     struct zreuse reuse;
@@ -235,13 +237,13 @@ struct zfile {
     struct zbatch batch[ZBATCHES];
     struct zoutbox outbox;
 
-    bool behind; /* inside a call that need not find its records in the file when it goes on */
+    bool behind; /* inside a call whose records need not be in the file when it returns */
     struct zoffload_write offload_write;
     struct zbackground *background; /* NULL before the first such write */
-    int late; /* an error of it that was raised, but not yet returned by a call that writes */
+    int late; /* its error that was raised, but not yet returned by a write call */
 
     struct zstats stats;
-    /* As they were before the last piece was coded, which may be taken back. */
+    /* State before the last piece was coded, which may be taken back. */
     struct {
         struct zstats stats;
         struct zmpi_codec_choice choice;
@@ -249,21 +251,21 @@ struct zfile {
         struct znote note;
     } before;
     struct zmpi_codec_choice choice;
-    struct zmpi_axes_known axes; /* of what was coded before */
+    struct zmpi_axes_known axes; /* axes of what was coded before */
     struct zmpi_interp_known interp;
 };
 
 /* ---- file_table.c ---- */
 
-/* The container behind a handle with a reference taken and its lock held, or NULL. zfile_done gives
- * both back. */
+/* The container of a handle, with a reference taken and its lock held, or NULL. zfile_done releases
+ * both. */
 struct zfile *zfile_find(MPI_File fh);
 void zfile_done(struct zfile *f);
 void zfile_add(struct zfile *f);    /* takes over the caller's reference */
 void zfile_remove(struct zfile *f); /* f lives until the last zfile_done */
-/* The file of HDF5's that was opened on this very communicator, as zfile_find, or NULL. */
+/* The file that HDF5 opened on this very communicator, as zfile_find returns it, or NULL. */
 struct zfile *zfile_find_hdf5(MPI_Comm program);
-/* The container behind `last` in the table, which is there still, or the first one: with a
+/* The container that follows `last`, which is still there, in the table, or the first one: with a
  * reference and its lock; or NULL. */
 struct zfile *zfile_after(const struct zfile *last);
 
@@ -275,15 +277,15 @@ int zfile_raise(struct zfile *f, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for a status; what: "reading", "writing", ... */
 int zfile_raise_status(struct zfile *f, enum zmpi_status status, const char *what);
-/* Collective: rc, or if that is none the error of another rank. */
+/* Collective: returns rc or, if rc is MPI_SUCCESS, the error of another rank. */
 int zfile_worst(const struct zfile *f, int rc);
 /* The same at the end of a call: the file's error handler is called for another rank's error too.
  */
 int zfile_alike(struct zfile *f, int rc);
 /* The handler of the program's handle, and of ours. */
 void zfile_set_handler(struct zfile *f, MPI_Errhandler handler);
-/* Errors of the file call nobody, until zfile_restore_handler gives what zfile_silence_errors has
- * returned. */
+/* Errors of the file call no handler, until zfile_restore_handler gets back what
+ * zfile_silence_errors has returned. */
 MPI_Errhandler zfile_silence_errors(struct zfile *f);
 void zfile_restore_handler(struct zfile *f, MPI_Errhandler handler);
 int zfile_unsupported(struct zfile *f, const char *function);
@@ -291,51 +293,53 @@ int zraise_no_file(int error_class, const char *format, ...) __attribute__((form
 
 /* ---- place.c, place_dense.c: the outbox to the file ---- */
 
-/* Bytes of one of this rank's slots in the slab region: what an independent writer may hold back,
- * and the most the outbox may hold then. */
+/* Size of one of this rank's slots in the slab region: the most that an independent writer may hold
+ * back, and the most the outbox may hold then. */
 uint64_t zplace_slot_size(const struct zfile *f);
-/* Without other ranks: into this rank's slab slots. */
+/* Writes the outbox into this rank's slab slots, without other ranks. */
 int zplace_slab(struct zfile *f);
-/* The waiting records get their final places, from `base` on. */
+/* Gives the waiting records their final places, from `base` on. */
 void zplace_bind(struct zfile *f, uint64_t base);
-/* The outbox is in the file (or, on an error, lost): forget it, and know its records. */
+/* The outbox is in the file (or, on an error, lost): empties it, and makes its records known. */
 int zplace_empty_outbox(struct zfile *f, int rc);
-/* A place there for `size` bytes; if *alone, zsession_alone_end when they are written. */
+/* Takes a place in the slab region for `size` bytes. If *alone, call zsession_alone_end when they
+ * are written. */
 int zplace_reserve(struct zfile *f, uint64_t size, uint64_t *base, bool *alone);
-/* All that this rank holds back, but for what is staged, is in the file, or the error raised. */
+/* Writes all that this rank holds back, except staged data, to the file. Raises errors. */
 int zplace_own(struct zfile *f);
-/* With all ranks: densely. Ends the epoch. Every rank must call it, whatever happened to it before.
- * more: another one follows at once, so that it need not be in the file before that. */
+/* Writes the outboxes of all ranks densely, and ends the epoch. Every rank must call it, whatever
+ * happened to it before. more: another call follows at once, so that the data need not be in the
+ * file before that. */
 int zplace_dense(struct zfile *f, bool more);
 
 /* ---- flush_collective.c: all that ranks hold back goes out ---- */
 
-/* Collective: staged data placed, records known to all ranks that may read, logical size known to
- * all. */
+/* Collective: places staged data, and makes the records known to all ranks that may read, the
+ * logical size to all. */
 int zflush_collective(struct zfile *f);
 /* Collective: the same, if the file may be read and any rank has written by itself since the last
- * time. In collective calls that MPI does not say make writes visible, but every MPI library does.
- */
+ * time. It is for collective calls of which MPI does not say that they make writes visible,
+ * although every MPI library does that. */
 int zflush_independent(struct zfile *f);
-/* The same for a file that HDF5 has opened on this very communicator, which is its own duplicate.
- * Its ranks share the writing of metadata; each takes all of them for written when it comes out of
- * a barrier there, and reads what another one wrote, or writes over it. */
+/* The same for a file that HDF5 has opened on this very communicator, which is HDF5's own
+ * duplicate. HDF5's ranks share the writing of metadata. After a barrier on that communicator each
+ * rank takes all metadata for written, and reads or overwrites what another rank wrote. */
 int zflush_hdf5(MPI_Comm program);
-/* Places for rounds of collective calls that have none, until `most` are left. */
+/* Gives places to rounds of collective calls that have none, until `most` are left. */
 int zflush_rounds(struct zfile *f, uint64_t most);
-/* Places for what ranks have encoded themselves of those rounds: independent calls have none for as
- * much. */
+/* Gives places to what ranks have encoded themselves in those rounds. Independent calls have none
+ * for as much. */
 int zflush_outbox(struct zfile *f);
-/* The second half of it, when the data have been placed already. */
+/* The second half of a collective point, for data that have places already. */
 int zflush_share(struct zfile *f);
 
 /* ---- reuse.c ---- */
 
-/* A place for `size` bytes in room that this rank may use again, if there is one. */
+/* A place for `size` bytes in the gaps that this rank may fill, if there is one. */
 bool zreuse_take(struct zfile *f, uint64_t size, uint64_t *base);
-/* Rank 0: the first room for `size` bytes, or the largest; how many of them fit there. */
+/* Rank 0: the first gap for `size` bytes, or the largest one; and how many of them fit there. */
 uint64_t zreuse_offer(const struct zfile *f, uint64_t size, uint64_t *base);
-/* What was offered, or the beginning of it. */
+/* Takes the place that was offered, or its beginning. */
 bool zreuse_take_at(struct zfile *f, uint64_t base, uint64_t size);
 bool zreuse_fits(const struct zfile *f, uint64_t size);
 void zreuse_drop(struct zfile *f);
@@ -344,31 +348,31 @@ void zreuse_look(struct zfile *f);
 
 /* ---- physical.c ---- */
 
-/* Independent write of bytes of the container itself. */
+/* Writes bytes of the container itself, without other ranks. */
 int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size);
 /* What the codec reads the container through. */
 struct zmpi_reader zfile_reader(struct zfile *f);
-/* Its data_at, where nobody else may have written what this kernel has not heard of. */
+/* Its data_at, for places where no other node may have written unnoticed by this kernel. */
 uint64_t zfile_data_at(void *context, uint64_t offset);
 
 /* ---- background.c ---- */
 
-/* The outbox, bound to its place, to the file by another thread; *rc is an error of an earlier one.
- * false: that cannot be done, nothing happened. */
+/* Writes the outbox, which has its place, to the file by another thread. *rc is an error of an
+ * earlier write. False: that cannot be done, and nothing happened. */
 bool zbackground_write(struct zfile *f, uint64_t offset, int *rc);
-/* All that is under way is in the file and known, or its error raised. */
+/* Waits until all that is under way is in the file and known. Raises its error. */
 int zbackground_wait(struct zfile *f);
 void zbackground_free(struct zfile *f);
 
 /* ---- staging.c ---- */
 
-/* shape: of the call's elements, as far as known; range: of all ranks' data in a collective call,
+/* shape: of the call's elements, as far as known. range: of all ranks' data in a collective call,
  * else NULL. */
 int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3],
                  const struct zmpi_run *runs, size_t count, const struct zmpi_range *range,
                  bool large);
-/* Does it hold nothing that will be different when it is decoded? Then a read may take it from
- * here: what is staged of these runs, over what the file has of them. */
+/* Is all staged data of these runs exact? Then a read may take it from the batches, over what the
+ * file has. */
 bool zstage_is_exact(const struct zfile *f);
 void zstage_overlay(const struct zfile *f, const struct zmpi_run *run, size_t n,
                     unsigned char *dst);
@@ -379,22 +383,22 @@ size_t zstage_most_runs(const struct zfile *f); /* in one record: its list must 
 
 /* ---- readahead.c: what the records have, and small reads that follow one another ---- */
 
-/* Increasing runs of the file's records to dst, one behind the other, in the holder's memory or the
- * host's; *bad (may be NULL): the record that is damaged. */
+/* Reads increasing runs of logical bytes from the records to dst, one behind the other, in the
+ * holder's memory or the host's. *bad (may be NULL): the record that is damaged. */
 enum zmpi_status zread_stored(struct zfile *f, const struct zmpi_run *run, size_t runs,
                               const struct zmpi_device *holder, unsigned char *dst, uint64_t *bad);
 
-/* Increasing runs of the file's records to dst, one behind the other, in the host's memory, if it
- * is little that continues what was read before. False: it is
- * to be read by itself. */
+/* The same for a small read that continues an earlier one, to the host's memory. False: the caller
+ * must read by itself. */
 bool zreadahead_read(struct zfile *f, const struct zmpi_run *run, size_t runs, unsigned char *dst);
-/* The records were replaced by others. */
+/* Forgets what was decoded, since the records were replaced by others. */
 void zreadahead_forget(struct zfile *f);
 void zreadahead_free(struct zfile *f);
 
 /* ---- what is asked of a file ---- */
 
-/* Logical size with what this rank holds back; in atomic mode with what others wrote meanwhile. */
+/* Logical size, including what this rank holds back, and in atomic mode what others wrote
+ * meanwhile. */
 uint64_t zfile_size(struct zfile *f);
 static inline bool zfile_may_read(const struct zfile *f)
 {
@@ -409,7 +413,7 @@ int zfile_sequential(struct zfile *f, const char *what);
 
 /* ---- reopen.c ---- */
 
-/* A new descriptor of the file, whatever has its name by now, or -1. */
+/* A new descriptor of the file, even if another file has its name by now, or -1. */
 int zreopen(const struct zfile *f);
 
 /* ---- descriptors.c ---- */
@@ -418,7 +422,7 @@ int zreopen(const struct zfile *f);
  * asked between opening(true) and opening(false). */
 bool zdescriptors_writing(const char *path);
 void zdescriptors_opening(bool begins);
-/* Descriptors that this process has of the file, however it is open; -1: nobody can tell. */
+/* Number of descriptors that this process has of the file, however opened; -1: unknown. */
 int zdescriptors_of(const struct stat *s);
 
 #endif

@@ -8,47 +8,46 @@
  */
 int zheader_reset(struct zfile *f);
 
-/* A new id for a file without records: what was meant for the old one has no place in it.
- * Collective.
- */
+/* Gives a file without records a new id, so that bytes written for the old one are no records of
+ * it. Collective. */
 int zheader_rename(struct zfile *f);
 
-/* A new file's first header, with a new id. Rank 0 alone. */
+/* Writes a new file's first header, with a new id. Rank 0 alone. */
 int zheader_create(struct zfile *f);
 
-/* Every rank writes its part of the index behind the log, then rank 0 the header; nothing if others
- * write meanwhile. Collective. */
+/* Every rank writes its part of the index behind the log, then rank 0 writes the header. Nothing
+ * happens if others write meanwhile. Collective. */
 int zindex_write(struct zfile *f);
 
-/* The index of all records that are in the file, whoever wrote them. Rank 0, with the log locked.
- */
+/* Writes the index of all records in the file, whoever wrote them. Rank 0, with the log locked. */
 int zindex_write_all(struct zfile *f);
 
 /* ---- sort.c ---- */
 
-/* All ranks' segments become sorted by place: this rank's are a part of the file. Collective, with
- * the same outcome on all ranks but for what goes wrong in the end. */
+/* Sorts all ranks' segments by place, so that this rank's are a part of the file. Collective, with
+ * the same outcome on all ranks except for late errors. */
 int zindex_sort(struct zfile *f, struct zmpi_segments *mine);
 
 /* ---- share.c ---- */
 
-/* Rank 0: what the container says is not all there; raises the error. */
+/* Rank 0: raises the error that the container is incomplete. */
 int zindex_not_whole(struct zfile *f);
 
-/* Rank 0: a small index at once, so that not every rank has to read it. */
+/* Rank 0: reads a small index at once, so that not every rank has to read it. */
 enum zmpi_status zindex_read_small(struct zmpi_container *c, const struct zmpi_reader *in);
 
-/* Rank 0's container (header and, to those who may read, where the records are) to all ranks.
- * Collective. */
+/* Gives rank 0's container (header and, to ranks that may read, the places of records) to all
+ * ranks. Collective. */
 int zindex_share(struct zfile *f);
 
-/* Where all records are that are in the file now, to all ranks, also to those that may only write;
- * c is empty. Collective. */
+/* Gives the places of all records that are in the file now to all ranks, even to those that may
+ * only write; c is empty. Collective. */
 int zindex_read_all(struct zfile *f, struct zmpi_container *c);
 
-/* The records that are in the file now to all ranks, instead of those they know. Collective. */
+/* Gives the records that are in the file now to all ranks, in place of those they know. Collective.
+ */
 int zindex_reload(struct zfile *f);
-/* The records that are known become those of fresh, which is taken over. */
+/* Replaces the known records by those of `fresh`, which is taken over. */
 void zindex_replace(struct zfile *f, const struct zmpi_container *fresh);
 
 #endif

@@ -1,4 +1,5 @@
-/* next.h - the MPI library behind us: found late, called through a table (see next.c). */
+/* next.h - the MPI library that our wrappers call: found late, called through a table (see next.c).
+ */
 #ifndef ZMPI_NEXT_H
 #define ZMPI_NEXT_H
 

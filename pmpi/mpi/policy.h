@@ -10,7 +10,7 @@
 int zpolicy_hints(struct zmpi_options *o, MPI_Info info, char message[256]);
 /* Says so of the first hint in this process that there is not. */
 void zpolicy_look_for_misspelt(MPI_Info info);
-/* One that is given to a plain file: says so, once, of the first hint of ours in it. */
+/* A hint for a plain file: logs, once, the first hint of ours in it. */
 void zpolicy_passed_over(MPI_File fh, MPI_Info info);
 
 #endif

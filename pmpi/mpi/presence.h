@@ -8,13 +8,14 @@
 
 #include <stdbool.h>
 
-/* Before PMPI_Init: says to the launcher that this process has it. */
+/* Before PMPI_Init: puts into the launcher's store that this process has the library. */
 void zpresence_announce(void);
-/* After it: a rank of MPI_COMM_WORLD that has not, or -1: all have it, or nobody can tell.
- * Collective over the ranks that have it: the same is said to all of them, in messages to those
- * alone. */
+/* After PMPI_Init: a rank of MPI_COMM_WORLD without the library, or -1: all have it, or nobody can
+ * tell. Collective over the ranks that have it; they send messages only to each other, and get the
+ * same answer. */
 int zpresence_missing(void);
-/* After zpresence_missing has found one: has no rank below this one the library either? Local. */
+/* After zpresence_missing has found a rank: do all ranks below this one lack the library too?
+ * Local. */
 bool zpresence_is_first(void);
 
 #endif

@@ -15,25 +15,25 @@ bool zruntime_agreed(void); /* do all ranks of MPI_COMM_WORLD have the same sett
 /* Collective, at MPI_Init: all ranks take rank 0's settings. A wrong one on any of them ends the
  * program. */
 void zruntime_agree(int rank);
-/* Instead of it, where some ranks have no such library: nothing is sent to anybody. */
+/* In its place where some ranks lack the library: sends nothing to anybody. */
 void zruntime_stay_out(int rank);
-/* Do all processes of a communicator have this library, so that they may be asked something? Those
- * of another MPI_COMM_WORLD may not. The same answer on all of them; local. */
+/* Do all processes of a communicator have this library, so that zmpi may send them messages? Those
+ * of another MPI_COMM_WORLD may lack it. The same answer on all of them; local. */
 bool zruntime_all_have_it(MPI_Comm comm);
-/* A new file is written without a bound: says, once, how to set one. Programs that only read are
- * not told. */
+/* A new file is written without a bound: logs, once, how to set one. Programs that only read get no
+ * line. */
 void zruntime_no_bound(void);
 /* For calls of zmpi.h that do nothing because the MPI library is in front of us: says so once. */
 void zruntime_unseen(const char *call);
-/* Says so once if a hint or a rule names a device that is not there. */
+/* Logs once that a hint or a rule names a device that is not there. */
 void zruntime_check_device(const struct zmpi_options *o, const char *path);
-/* Threads that this process may compress with: as set, else its share of the node's cores. At
+/* Threads that this process may compress with: the setting, else its share of the node's cores. At
  * least 1. */
 int zruntime_threads(const struct zmpi_options *o);
-/* Collective: do all ranks say yes? False, too, if they cannot be asked. */
+/* Collective: do all ranks say yes? Also false if messages are impossible. */
 bool zruntime_all(MPI_Comm comm, bool mine);
 /* Collective: a communicator of our own with the same ranks, which returns errors. MPI_Comm_dup
- * would call what the program has for copying its attributes. */
+ * would call the program's functions that copy its attributes. */
 int zruntime_comm(MPI_Comm program, MPI_Comm *comm);
 
 #endif

@@ -15,7 +15,7 @@ struct left {
     bool is_new;
 };
 
-/* Those of this process, each path once; and how many more there were than are kept. */
+/* The plain files of this process, each path once, and how many more were dropped. */
 size_t zleft_list(const struct left **list);
 struct zleft_more {
     double new_not_selected, new_without_bound, all;

@@ -14,10 +14,10 @@ enum zleft {
     ZLEFT_OPEN_OTHERWISE, /* by other means than MPI-IO */
     ZLEFTS
 };
-/* A file that stays as it is, told by the first of its ranks. (left.c) */
+/* Notes a file that stays plain, on the first of its ranks. */
 void zreport_left_alone(const char *path, enum zleft why, bool is_new);
 void zreport_file(struct zfile *f); /* collective on the file's communicator, at close */
-/* lost.c: says what a bound has taken; *flat, on rank 0: the share of the lossy values that are
+/* lost.c: logs what a bound has taken. *flat, on rank 0: the share of the lossy values that are
  * constants now. Collective. */
 int zreport_lost(const struct zfile *f, double *flat);
 /* calls.c: the first write calls of a file as the members of a JSON list, *size bytes, which the

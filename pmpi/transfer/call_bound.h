@@ -4,8 +4,8 @@
 
 #include "file/zfile.h"
 
-/* The number-th collective call of the file, or independent one of this rank, begins: f->options
- * get its bound. What is staged keeps the bound that it was given under. */
+/* Begins the number-th collective call of the file, or independent call of this rank: sets its
+ * bound in f->options. Staged data keep the bound that they were written with. */
 int zcall_bound(struct zfile *f, uint64_t number, bool collective);
 
 #endif

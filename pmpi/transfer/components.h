@@ -10,29 +10,30 @@
 #include "mpi/runtime.h"
 #include "transfer/write_plan.h"
 
-/* What this rank says of a call: N interleaved components, -N: N blocks; 1: one array; 0: it has
- * nothing to write. Logs what was found in data, once. */
+/* What this rank finds in a call: N interleaved components, -N: N blocks, 1: one array, 0: nothing
+ * to write. Logs once what was found in data. */
 int zcomponents_look(struct zfile *f, const struct zplan *p);
 
 /* The ranges of so many components on this rank, if the bound needs them: zplan_range finds that of
  * all by them. */
 void zcomponents_range(struct zfile *f, struct zplan *p, int components);
 
-/* All ranks of a collective call have the same: what those with data say alike, else 1. As two
- * numbers whose minima over the ranks are to be had. Rank 0 says once what it loses by that. */
+/* The number that all ranks of a collective call use: what all ranks with data have found, else 1.
+ * It comes from the minima of two numbers over the ranks. Rank 0 logs once what is lost by that. */
 void zcomponents_say(int components, double say[2]);
 int zcomponents_agreed(struct zfile *f, int mine, const double said[2]);
 
-/* From now on the plan's pieces are of components, which are not 1, each with its own range. comm:
- * of all ranks that write together, and then *rounds becomes the most pieces that one of them has;
- * MPI_COMM_NULL: this rank alone. On failure the error is raised, and the plan covers nothing. */
+/* Cuts the plan's pieces by components (not 1), each with its own range. comm: of all ranks that
+ * write together, and *rounds becomes the most pieces of any rank; MPI_COMM_NULL: this rank alone.
+ * On failure the error is raised, and the plan covers nothing. */
 int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm comm,
                       uint64_t *rounds);
 
 /* Elements between components of a piece in f->component, whose distance is no power of two then.
  */
 enum { ZCOMPONENTS_APART = 16 };
-/* The components of a piece of interleaved ones to f->component: elements from one to the next. */
+/* Copies the components of an interleaved piece to f->component. Returns the elements from one
+ * component to the next. */
 static inline size_t zcomponents_split(struct zfile *f, const struct zplan *p, uint64_t begin,
                                        uint64_t bytes)
 {
@@ -43,13 +44,12 @@ static inline size_t zcomponents_split(struct zfile *f, const struct zplan *p, u
                           zruntime_threads(&f->options), f->component, plane);
     return plane;
 }
-/* Looks for the bounds that give a ratio; comm as above. */
+/* Searches the bounds that give a ratio; comm as above. */
 int zcomponents_search(struct zfile *f, struct zplan *p, MPI_Comm comm);
-/* The bound of a ratio that was found, for the component that is coded next; NULL: none was looked
- * for. */
+/* The bound found for a ratio, of the component that is coded next; NULL: there was no search. */
 const struct zmpi_ratio_search *zcomponents_bound(const struct zfile *f, struct zplan *p,
                                                   int component);
-/* As zplan_encode_next, of interleaved components: a record for each of them. */
+/* As zplan_encode_next, for interleaved components: a record for each of them. */
 int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin);
 
 #endif

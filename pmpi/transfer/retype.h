@@ -4,7 +4,7 @@
 
 #include "transfer/write_plan.h"
 
-/* As the option element_type says, and the data confirm. Else p is as before. */
+/* Changes p's type to that of the option element_type, if the data look like it. */
 void zretype(struct zfile *f, struct zplan *p);
 
 #endif

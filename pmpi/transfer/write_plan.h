@@ -11,7 +11,7 @@
 #include "bound/fill.h"
 #include "transfer/transfer.h"
 
-/* One call on this rank, ready to be cut into pieces. */
+/* A call on this rank, ready to be cut into pieces. */
 struct zplan {
     struct zmemory memory;
     uint64_t position;    /* in the view */
@@ -35,26 +35,26 @@ struct zplan {
     struct zmpi_ratio_search search;               /* ratio: of the whole call, if searched */
 };
 
-/* Covers nothing. */
+/* A plan that covers nothing. */
 static inline void zplan_clear(struct zplan *p)
 {
     memset(p, 0, offsetof(struct zplan, range));
 }
 
-/* Takes the datatype and the view apart and checks the arguments; pieces of at most `most` bytes,
- * if the shape lets them. On failure the error is raised, and the plan covers nothing. */
+/* Flattens datatype and view, and checks the arguments. Pieces have at most `most` bytes, if the
+ * shape allows it. On failure the error is raised, and the plan covers nothing. */
 int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct zplan *p);
-/* The program's word, else the view's datatype, else the buffer's, else the runs, else one
- * dimension. */
+/* Finds the shape: the program's word, else the view's datatype, else the buffer's, else the runs,
+ * else one dimension. */
 void zplan_find_shape(struct zfile *f, struct zplan *p);
-/* Of a call that is one array: where nothing told its shape, what the data are like. */
+/* Finds the shape in the data of a call that is one array, where nothing else gave one. */
 void zplan_look_for_shape(struct zfile *f, struct zplan *p);
 /* The shape that the first of `of` interleaved components looks like, if any; or (1) the first
  * `count` elements. */
 void zplan_shape_of_data(struct zfile *f, struct zplan *p, int of, size_t count);
 void zplan_free(struct zplan *p); /* then it covers nothing */
 
-/* Raises the error that `status` stands for, if it does; then the plan covers nothing. */
+/* If `status` is an error, raises it; then the plan covers nothing. */
 int zplan_failed(struct zfile *f, struct zplan *p, enum zmpi_status status, const char *what);
 
 /* Bytes that the records of a piece may take in the outbox. */
@@ -65,7 +65,7 @@ uint64_t zplan_cut(const struct zfile *f, const struct zplan *p, uint64_t begin)
 /* How many pieces there are, if none of them is cut in two for its runs (most_runs). */
 uint64_t zplan_pieces(const struct zfile *f, const struct zplan *p);
 
-/* The range of this rank's values, if the bound needs one; else an empty one. *fill: what may be
+/* Finds the range of this rank's values if the bound needs one, else an empty one. *fill: possible
  * fill values among them. */
 int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, struct zmpi_fill *fill);
 /* *range without fill values. comm: of all ranks that write together, which all have the same range

@@ -11,11 +11,11 @@
 
 #define ZMPI_DEVICE_ABI 11u
 
-/* Where a buffer lives. What both may touch (managed memory) is the device's. */
+/* Where a buffer is. Memory that both may touch (managed memory) is the device's. */
 enum zmpi_memory { ZMPI_MEMORY_HOST = 1, ZMPI_MEMORY_GPU = 2 };
 
-/* What is copied at once: rows of `bytes`, planes of rows, and how far apart they begin in each of
- * the two buffers: no nearer than they are long. */
+/* A copy: rows of `bytes` bytes, planes of rows, and the distance between their beginnings in each
+ * of the two buffers, which is no less than their length. */
 struct zmpi_box {
     size_t bytes, rows, planes;
     size_t dst_row, dst_plane, src_row, src_plane;
@@ -23,17 +23,16 @@ struct zmpi_box {
 
 enum { ZMPI_AXES_GIVEN = 8 };
 
-/* Fill values that a user names: kept exactly, and no part of the range. Of f32 data, what they
- * round to. */
+/* Fill values that a user names: kept exactly, and no part of the range. For f32 data they are
+ * rounded to f32. */
 enum { ZMPI_FILLS = 2 };
 struct zmpi_fills {
     int count;
     double value[ZMPI_FILLS];
 };
 
-/* How an encoder does it, where there is another way: huffman's books are made by CEAZ's
- * approximate sort; interp's profile that FLARE's hardware makes (format.md 1.6), and the one with
- * Huffman codes (1.7). */
+/* Variants of an encoder: huffman with books by CEAZ's approximate sort; interp's profile that
+ * FLARE's hardware makes (format.md 1.6), and the one with Huffman codes (1.7). */
 enum zmpi_variant {
     ZMPI_VARIANT_NONE,
     ZMPI_VARIANT_APPROXIMATE,
@@ -47,8 +46,8 @@ struct zmpi_job {
     struct zmpi_array array;
     struct zmpi_bound bound; /* as asked, goes into the header */
     double abs_bound;        /* 0: exact, +inf: none (pw_rel, whose bound is bound.value) */
-    /* psnr: what takes abs_bound's place, in turn, as long as the errors' root mean square is over
-     * finer[1]. 0 0: nothing does. */
+    /* psnr: bounds that take abs_bound's place, one after the other, while the errors' root mean
+     * square is over finer[1]. 0 0: there are none. */
     double finer[2];
     double top;  /* ratio: the largest bound that makes sense; abs_bound, 0 until then, is to be
                     found  below it (ratio.h). 0: it has been */
@@ -105,11 +104,12 @@ struct zmpi_work {
     bool decompress;
 };
 
-/* An array that a device has taken to compress it and to write the stream to a file: its own. */
+/* An array that a device has taken, to compress it and to write the stream to a file. The structure
+ * is the device's own. */
 struct zmpi_write_request;
 
-/* What came of it, so that it can be told whether it is in the file: first and last bytes. And what
- * it took: the time in which the device was at work for this process and at nothing before it. */
+/* The result: first and last bytes, by which the caller tells whether the stream is in the file;
+ * and the time in which the device worked for this process. */
 #define ZMPI_CODED_HEAD 80
 #define ZMPI_CODED_TAIL 8
 struct zmpi_coded {
@@ -120,24 +120,25 @@ struct zmpi_coded {
 
 /*
  * Write-through: the device compresses and writes, the caller says where once it knows the size.
- * What the device does not do the caller does, from the data, which the device keeps for that until
- * `drop`. Failures: ZMPI_ERR_UNSUPPORTED, there is no room for this one; ZMPI_ERR_IO, the file
- * cannot be written there; else the device is broken. From any thread, one at a time for each
- * array.
+ * If the device fails, the caller does the work from the data, which the device keeps until
+ * `drop`. Failures: ZMPI_ERR_UNSUPPORTED, there is no memory for this array; ZMPI_ERR_IO, the
+ * file cannot be written there; else the device is broken. From any thread, one at a time for
+ * each array.
  */
 struct zmpi_device_writer {
-    /* Copy the array and go on. The file is a container, known by its path and by the id in its
+    /* Copies the array and returns. The file is a container, known by its path and by the id in its
      * header. NULL: not taken. */
     struct zmpi_write_request *(*submit)(const struct zmpi_job *job, const void *src,
                                          const char *path, const unsigned char id[16]);
-    /* Wait until it is compressed. */
+    /* Waits until the array is compressed. */
     enum zmpi_status (*coded)(struct zmpi_write_request *h, struct zmpi_coded *coded);
-    /* A record's head, the stream and zeros up to a multiple of 8 go to `offset`; does not wait. */
+    /* Writes a record's head, the stream and zeros up to a multiple of 8 to `offset`; does not
+     * wait. */
     void (*write)(struct zmpi_write_request *h, uint64_t offset, const void *head,
                   size_t head_size);
-    /* Wait until the device says that they are there. *seconds: what it took, as above. */
+    /* Waits until the device has written them. *seconds: the device's time, as above. */
     enum zmpi_status (*written)(struct zmpi_write_request *h, double *seconds);
-    /* Would what comes next not wait? */
+    /* Would the next call return without waiting? */
     bool (*ready)(const struct zmpi_write_request *h);
     const void *(*data)(const struct zmpi_write_request *h);
     void (*drop)(struct zmpi_write_request *h);
@@ -168,10 +169,10 @@ struct zmpi_device {
      * their own (ZMPI_MEMORY_GPU), which have all of it; NULL in others. compress takes src,
      * decompress dst in either memory; everything else is in the host's.
      */
-    /* Of any address of the process; asked for every buffer, before the probe too: a device that
-     * nobody has started holds none. */
+    /* Is the address in this device's memory? Called for every buffer, before the probe too: a
+     * device that nobody has started holds none. */
     enum zmpi_memory (*where)(const void *address);
-    /* Between any two buffers that do not overlap; done when it returns. */
+    /* Copies between any two buffers that do not overlap; complete when it returns. */
     enum zmpi_status (*copy)(void *dst, const void *src, const struct zmpi_box *box);
     /* zmpi_range_scan of an array in the device's memory. */
     enum zmpi_status (*range)(enum zmpi_type type, const void *src, size_t count, double threshold,
@@ -180,9 +181,10 @@ struct zmpi_device {
      * so that the next call gets it at once. */
     void *(*take)(const void *beside, size_t bytes);
     void (*give)(void *memory);
-    /* Which of several devices host buffers go to, counted round, where the program uses none. */
+    /* Which of several devices takes host buffers (modulo their number) if the program uses none.
+     */
     void (*prefer)(unsigned number);
-    /* What is kept; the next call makes it again. */
+    /* Frees what is kept; the next call allocates it again. */
     void (*give_all)(void);
 };
 
@@ -196,20 +198,22 @@ struct zmpi_device {
 const struct zmpi_device *zmpi_device_find(const char *name, const struct zmpi_work *work,
                                            const char **why);
 
-/* The device built in. */
+/* The built-in device. */
 const struct zmpi_device *zmpi_device_cpu(void);
-/* zmpi_stream_decode, as it does; what it takes counts for its cost. */
+/* As zmpi_stream_decode, by a device; its time enters the device's cost. */
 struct zmpi_stream;
 enum zmpi_status zmpi_cpu_decode(const struct zmpi_stream *s, const unsigned char *need,
                                  int threads, void *dst);
-/* What codes by this encoder: the device, or the CPU for encoders that devices do not have. */
+/* The device that codes by this encoder: this one, or the CPU for encoders that devices do not
+ * have. */
 const struct zmpi_device *zmpi_device_for(const struct zmpi_device *device, int encoder);
 
 /* The device in whose memory `address` is, NULL for the host's. Where zmpi_device_find has opened
  * no plug-in that has memory it is the host's: one load. */
 const struct zmpi_device *zmpi_device_holding(const void *address);
 
-/* `bytes` from anywhere to anywhere; holder: of the one that is not the host's, or NULL. */
+/* Copies `bytes` between any memories; holder: the device of the one that is not the host's, or
+ * NULL. */
 enum zmpi_status zmpi_device_move(const struct zmpi_device *holder, void *dst, const void *src,
                                   size_t bytes);
 
@@ -220,7 +224,7 @@ unsigned zmpi_axes_choose(const struct zmpi_job *job, const void *src);
 /* The number of this process among those of its machine, for devices that work for one each. Before
  * other threads ask for devices. */
 void zmpi_device_prefer(unsigned number);
-/* No call of a device will follow soon: they give back what they keep. */
+/* No call of a device will follow soon: devices free what they keep. */
 void zmpi_device_give_all(void);
 
 /* Call f for every device known (plug-ins included) with its probe's answer. */

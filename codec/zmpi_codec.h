@@ -136,7 +136,7 @@ ZMPI_API void zmpi_range_of(enum zmpi_type type, const void *src, size_t count,
 /* *range becomes that of both. */
 ZMPI_API void zmpi_range_merge(struct zmpi_range *range, const struct zmpi_range *other);
 
-/* Upper limit of the size of the stream of an array; 0 if the array is too large. */
+/* The largest size that the stream of an array may have; 0 if the array is too large. */
 ZMPI_API size_t zmpi_compress_capacity(const struct zmpi_array *array);
 
 /*
@@ -170,8 +170,8 @@ struct zmpi_codec_options {
                          the same bytes. Helpers are started by the first call and kept */
     double threshold; /* values with |x| >= threshold are kept exactly, and are no part of the
                          range; 0: none but fill values. `range` must leave them out too */
-    int fills;        /* so many of `fill`, up to 2: values that are kept exactly, and are no part
-                         of the range, wherever they lie. `range` must leave them out too */
+    int fills; /* number of values in `fill`, up to 2: these are kept exactly, and are no part of
+                  the range, wherever they lie. `range` must leave them out too */
     double fill[2];
     const char *device; /* "auto", or a device's name (zmpi options device); NULL: "cpu". What it
                            cannot do, or fails at, the CPU does: a failure is one line on standard
@@ -189,7 +189,7 @@ ZMPI_API enum zmpi_status zmpi_compress_with(const struct zmpi_codec_options *op
                                              const struct zmpi_range *range, void *dst,
                                              size_t dst_capacity, const void *src, size_t *size);
 
-/* What a stream says of itself. */
+/* What a stream's header says. */
 struct zmpi_stream_info {
     struct zmpi_array array;
     struct zmpi_bound bound; /* as asked */

@@ -86,7 +86,7 @@ struct zmpi_reader_info {
     size_t size;            /* sizeof(struct zmpi_reader_info) */
     uint64_t logical_size;  /* bytes that can be read */
     uint64_t physical_size; /* bytes of the file */
-    uint64_t records;       /* those that newer ones cover among them */
+    uint64_t records;       /* including those that newer records cover */
     uint64_t containers;    /* 1, more where files were joined; 0: it is a plain file */
     uint64_t scanned;       /* records that were found by scanning: its last writer did not close
                                it, or has it open */
@@ -102,9 +102,10 @@ ZMPI_API enum zmpi_status zmpi_reader_info(struct zmpi_reader_file *file,
 #define ZMPI_READER_LIST   0xFFFF
 
 /*
- * One record: what a write call, or several small ones, added. Its bytes are logical bytes lo to
- * hi - 1, all of them if levels is 0; else runs of `run` bytes, count[0] of them stride[0] bytes
- * apart, count[1] of these stride[1] apart, and so on; ZMPI_READER_LIST: a list of runs.
+ * One record: the data of one write call, or of several small ones. It covers logical bytes lo
+ * to hi - 1, all of them if levels is 0. Otherwise it covers runs of `run` bytes: count[0] of
+ * them stride[0] bytes apart, count[1] of these groups stride[1] apart, and so on.
+ * ZMPI_READER_LIST: a list of runs.
  */
 struct zmpi_reader_record {
     size_t size;     /* sizeof(struct zmpi_reader_record) */
@@ -154,10 +155,10 @@ ZMPI_API enum zmpi_status zmpi_reader_read_runs(struct zmpi_reader_file *file,
                                                 void *dst, struct zmpi_reader_error *error);
 
 /*
- * Look again at a file that a program writes meanwhile: what it has completed since is seen from
- * here on, and the logical size may have changed. *changed (may be NULL): 0 if nothing has. What
- * was added is scanned, not the whole file. Errors are those of zmpi_reader_open; then all is as it
- * was before.
+ * Looks again at a file that a program still writes. What the program has completed since can be
+ * read from now on, and the logical size may have changed. *changed (may be NULL): 0 if nothing
+ * has. The function scans what was added, not the whole file. Errors are those of
+ * zmpi_reader_open; then all is as it was before.
  */
 ZMPI_API enum zmpi_status zmpi_reader_refresh(struct zmpi_reader_file *file, int *changed,
                                               struct zmpi_reader_error *error);

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* Access control lists and the user's attributes of a file to one that is to take its place. On
- * failure errno says why. */
+/* Copies access control lists and the user's attributes of a file to the one that takes its place.
+ * On failure errno says why. */
 bool zmpi_attributes_copy(int from, int to);
 
 #endif

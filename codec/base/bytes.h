@@ -42,8 +42,8 @@ static inline uint64_t zmpi_load64(const void *src)
     return ZMPI_LE64(v);
 }
 
-/* Elements of a width, in memory those of the machine, to or from a file's bytes: maybe in place.
- */
+/* Copies elements of a width between this machine's byte order and a file's (little-endian); dst
+ * may be src. */
 static inline void zmpi_copy_elements(void *dst, const void *src, size_t bytes, size_t width)
 {
     const unsigned char *from = src;
@@ -68,7 +68,7 @@ static inline double zmpi_loadf64(const void *src)
     return v;
 }
 
-/* `count` words of 4 or 8 bytes from this machine's byte order to big-endian, or back; dst may be
+/* Swaps `count` words of 4 or 8 bytes between this machine's byte order and big-endian; dst may be
  * src. */
 static inline void zmpi_bytes_big_endian(void *dst, const void *src, size_t count, size_t width)
 {

@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-/* By CLOCK_MONOTONIC: since some time in the past. Any thread. */
+/* Seconds by CLOCK_MONOTONIC, since some time in the past. Any thread. */
 static inline double zmpi_seconds(void)
 {
     struct timespec t;
@@ -12,7 +12,7 @@ static inline double zmpi_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Of the processor, that this thread took: less than the other where there are more threads than
+/* Processor seconds of this thread: less than the other where there are more threads than
  * processors. */
 static inline double zmpi_thread_seconds(void)
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How many they are, at least 1, as of the first question: MPI_Init, or the start of the tool. */
+/* Their number, at least 1, as of the first call: MPI_Init, or the start of the tool. */
 int zmpi_cpus_count(void);
 /* Highest number of a CPU that the mask can hold, plus one. */
 size_t zmpi_cpus_end(void);

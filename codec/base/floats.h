@@ -34,7 +34,7 @@ static inline void zmpi_x87_set(unsigned short word)
     __asm__ volatile("fldcw %0" : : "m"(word));
 }
 
-/* IEEE 754's defaults from here on, on this thread; returns what the program had. */
+/* Sets IEEE 754's defaults on this thread; returns what the program had. */
 static inline struct zmpi_floats zmpi_floats_begin(void)
 {
     const struct zmpi_floats program = {_mm_getcsr(), zmpi_x87_control()};

@@ -20,7 +20,7 @@ void zmpi_log_set(enum zmpi_log_level level);
 void zmpi_log(enum zmpi_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void zmpi_log_rank(int rank);
-/* Lines as they are, to stderr, if that is possible; no SIGPIPE if nobody reads them. */
+/* Writes lines unchanged to stderr, if that is possible, without SIGPIPE if nobody reads them. */
 void zmpi_log_text(const char *text, size_t n);
 
 #endif

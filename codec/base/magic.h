@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* So many bytes at the beginning of a file tell all formats that are known here. */
+/* Number of bytes at the beginning of a file that tell all formats known here. */
 enum { ZMPI_MAGIC_BYTES = 352 };
 
 /*

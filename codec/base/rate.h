@@ -1,7 +1,7 @@
 /*
- * rate.h - what a device's calls take, as it learns it: a guess, corrected by what calls of like
- * sizes really took. So `auto` compares measurements, and before there are any, guesses; these
- * should be good ones of the device, so that each is tried.
+ * rate.h - how long a device's calls take: a guess, corrected by what calls of like sizes took.
+ * So `auto` compares measurements. Before there are any it compares guesses, which should be
+ * good enough that each device is tried.
  */
 #ifndef ZMPI_RATE_H
 #define ZMPI_RATE_H
@@ -16,9 +16,9 @@ struct zmpi_rate {
     _Atomic float factor[ZMPI_RATE_CLASSES]; /* what calls took, in guesses; 0: unknown */
 };
 
-/* Seconds that a call is expected to take which was guessed to take `guess`. */
+/* Expected seconds of a call whose guess is `guess`. */
 double zmpi_rate_expect(const struct zmpi_rate *rate, size_t bytes, double guess);
-/* One call took so long. */
+/* Adds a measured call. */
 void zmpi_rate_learn(struct zmpi_rate *rate, size_t bytes, double guess, double took);
 
 #endif

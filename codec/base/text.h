@@ -7,13 +7,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* As much of `text` as there is room for, with bytes that would end a line or do something to a
- * terminal as C writes them: "\n", "\033". What is no such byte stays, UTF-8 too. Returns the
- * length. */
+/* Copies as much of `text` as fits. Bytes that would end a line or control a terminal become what C
+ * writes for them: "\n", "\033". All others stay, UTF-8 too. Returns the length. */
 size_t zmpi_text_line(char *out, size_t capacity, const char *text);
 
-/* With quotes. What is not UTF-8 is written as Python's surrogateescape has it: os.fsencode of what
- * json.load returns is the name. */
+/* Writes text as a JSON string with quotes. Bytes that are not UTF-8 are written as Python's
+ * surrogateescape has them: os.fsencode of what json.load returns is the name. */
 void zmpi_text_json(FILE *out, const char *text);
 
 /* Levenshtein distance of two short names; SIZE_MAX if one has more than 32 bytes. */
@@ -22,8 +21,8 @@ size_t zmpi_text_distance(const char *a, const char *b);
 /* Does a glob select this path? On the base name, or on the path if the glob contains '/'. */
 bool zmpi_glob_matches(const char *glob, const char *path);
 
-/* The first of globs separated by commas, without blanks around it; what follows its comma, or
- * NULL. */
+/* Takes the first of globs separated by commas, without blanks around it. Returns what follows its
+ * comma, or NULL. */
 const char *zmpi_globs_next(const char *globs, const char **glob, size_t *length);
 
 /* Do globs separated by commas select this path? The last match wins; "!GLOB" takes out. */

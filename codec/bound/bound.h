@@ -1,4 +1,4 @@
-/* bound.h - what bounds and the jobs that have them are asked. */
+/* bound.h - questions about bounds, and about jobs with bounds. */
 #ifndef ZMPI_BOUND_H
 #define ZMPI_BOUND_H
 

@@ -28,19 +28,19 @@ struct zmpi_fill zmpi_fill_of(double smallest, double largest);
 /* Of two parts. */
 struct zmpi_fill zmpi_fill_merge(struct zmpi_fill a, struct zmpi_fill b);
 
-/* The range of all data without magnitudes from the threshold on. False: it cannot be had. */
+/* Finds the range of all data below the threshold. False: it is unknown. */
 typedef bool zmpi_fill_scan_fn(void *context, double threshold, struct zmpi_range *range);
 
-/* Where one of the magnitudes stands apart: *range becomes that of the other values, with its fill.
+/* If one of the magnitudes stands apart, sets *range to that of the other values, with its fill.
  * Scans are collective where `scan` is: all ranks do the same. */
 void zmpi_fill_exclude(struct zmpi_fill fill, zmpi_fill_scan_fn *scan, void *context,
                        struct zmpi_range *range);
 
-/* Mode abs, whose data nobody has looked at: where samples show fill values, these become exact,
- * and so does all that is larger. */
+/* For mode abs, which needs no range: if samples show fill values, these become exact, and so do
+ * all larger values. */
 void zmpi_fill_keep(struct zmpi_job *job, const void *src);
 
-/* zmpi_range_without, and what is above. fills: of the user; NULL: none. */
+/* zmpi_range_without and the search above together. fills: of the user; NULL: none. */
 void zmpi_fill_range(enum zmpi_type type, const void *src, size_t count, double threshold,
                      const struct zmpi_fills *fills, int threads, struct zmpi_range *range);
 

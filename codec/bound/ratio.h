@@ -35,7 +35,7 @@ struct zmpi_fit {
     double target;    /* bytes */
     double tolerance; /* as a part of them */
     double steepest;  /* bytes for a rung: a bit of each element for an octave (CEAZ equation 2) */
-    double slope;     /* the same here, as far as it is known */
+    double slope;     /* the slope measured here, as far as known */
     struct zmpi_try now, best;
     struct zmpi_try too_large, too_small; /* the nearest ones; rung -1: none */
     int tries, most;
@@ -75,16 +75,17 @@ void zmpi_ratio_search_begin(struct zmpi_ratio_search *s, const struct zmpi_job 
 void zmpi_ratio_search_add(struct zmpi_ratio_search *s, const struct zmpi_array *array,
                            const void *src);
 /*
- * Where the data are variables of ranges of their own, one rung is for all of them, so that each
- * has the same part of its range: job, an open one, is of the variable that is added next, or that
- * the search is applied to next.
+ * For data of several variables with ranges of their own. One rung is for all of them, so that
+ * each bound is the same part of its variable's range. job, an open one, is of the variable that
+ * is added next, or that the search is applied to next.
  */
 void zmpi_ratio_search_use(struct zmpi_ratio_search *s, const struct zmpi_job *job, int place);
 /*
- * What was coded before is coded by the same bounds again. After the last turn of a round in which
- * zmpi_ratio_search_asks: zmpi_ratio_search_place tells of the part whose turn it is the place of
- * the grid by which it was coded, NONE if there is none, UNSEEN if nothing in it tells. Where all
- * ranks' parts of all variables have one, each its own, it goes with every turn from then on.
+ * Data that were coded before get the same bounds again. After the last turn of a round in which
+ * zmpi_ratio_search_asks returns true, zmpi_ratio_search_place gives the search the place in the
+ * grid by which the current part was coded: NONE if there is none, UNSEEN if its samples tell
+ * nothing. If all ranks' parts of all variables have a place, each its own, the search uses it
+ * in every turn from then on.
  */
 enum { ZMPI_RATIO_NONE = INT_MIN, ZMPI_RATIO_UNSEEN = INT_MAX };
 bool zmpi_ratio_search_asks(const struct zmpi_ratio_search *s);
@@ -92,18 +93,19 @@ int zmpi_ratio_search_place(const struct zmpi_ratio_search *s, const struct zmpi
                             const void *src);
 /* Of one variable, whose job it is; then the search takes all places. */
 void zmpi_ratio_search_take(struct zmpi_ratio_search *s, const struct zmpi_job *job, int place);
-/* Is there another round to be done? */
+/* Is another round needed? */
 bool zmpi_ratio_search_next(struct zmpi_ratio_search *s);
-/* Give the job the bound that was found. */
+/* Gives the job the bound that was found. */
 void zmpi_ratio_search_apply(const struct zmpi_ratio_search *s, struct zmpi_job *job);
-/* By that bound `raw` bytes, all data, became `coded`, headers of streams left out. True: that is
- * too far from the ratio, and there is a better bound now, by which they are to be coded again. */
+/* All data, `raw` bytes, became `coded` bytes by that bound, headers of streams left out. True:
+ * that is too far from the ratio, and there is a better bound now, by which the caller codes them
+ * again. */
 bool zmpi_ratio_search_correct(struct zmpi_ratio_search *s, uint64_t raw, uint64_t coded);
 
 /*
- * A search has ended, of src alone: compress by its bound, and again by others as long as the
- * stream, its header left out, is more than 4 % from what was asked: at most twice, or seven times
- * what has less than 4 MiB, and more where the search was quite wrong.
+ * Compresses src by the bound of a search of src alone. Compresses again by other bounds while
+ * the stream, its header left out, is more than 4 % from what was asked: at most twice, or seven
+ * times if there are less than 4 MiB, and more often where the search was quite wrong.
  */
 enum zmpi_status zmpi_ratio_compress(struct zmpi_ratio_search *s, const struct zmpi_device *device,
                                      const struct zmpi_job *job, void *dst, size_t capacity,
@@ -111,14 +113,14 @@ enum zmpi_status zmpi_ratio_compress(struct zmpi_ratio_search *s, const struct z
 
 /* ---- inside the codec ---- */
 
-/* Add to s->sum what tells whether the data were decoded. */
+/* Adds to s->sum what tells whether the data are decoded ones. */
 void zmpi_ratio_search_sample(struct zmpi_ratio_search *s, const struct zmpi_array *array,
                               const void *src);
 /* The bound of rung `first + k * step`. */
 double zmpi_ratio_search_bound(const struct zmpi_ratio_search *s, enum zmpi_type type, int k);
 /* Is this round a trial? Then whole chunks are samples. */
 bool zmpi_ratio_search_is_trial(const struct zmpi_ratio_search *s);
-/* How many samples to take of an array of so many chunks. */
+/* Number of samples to take of an array of this many chunks. */
 size_t zmpi_ratio_search_samples(const struct zmpi_ratio_search *s, size_t chunks);
 
 #endif

@@ -17,8 +17,8 @@ struct zmpi_sample {
 /* Prefetches what the host holds, the first few lines of each row: they miss all caches, and are
  * waited for together. */
 void zmpi_sample_prefetch(const struct zmpi_sample *s);
-/* If a device holds them, copy them to `copy`, which has room, and go on there; else prefetch them.
- * False: that cannot be. */
+/* If a device holds them, copies them to `copy`, which is large enough, and continues there; else
+ * prefetches them. False: that is impossible. */
 bool zmpi_sample_fetch(struct zmpi_sample *s, void *copy);
 /* Element i of row k, which the host can read. */
 double zmpi_sample_get(const struct zmpi_sample *s, size_t k, size_t i);

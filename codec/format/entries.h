@@ -7,13 +7,13 @@
 
 #include "format/format.h"
 
-/* What is expected of the next entry. All zero is the beginning. */
+/* The prediction for the next entry. All zero at the beginning. */
 struct zmpi_chain {
     struct zmpi_record last;
     uint64_t step; /* from the lo before to the last one */
 };
 
-/* Entries one behind the other, and what they have in common. All zero is none. */
+/* A row of entries, and what they have in common. All zero: empty. */
 struct zmpi_entries {
     unsigned char *data; /* malloc */
     size_t size, capacity;

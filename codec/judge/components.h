@@ -22,7 +22,8 @@ enum {
  * looked at. Nothing but the data and the threshold has a part in the answer.
  */
 int zmpi_components_find(enum zmpi_type type, double threshold, const void *src, size_t count);
-/* How many take turns in an array that does not end with a whole point; 1: none, or it does. */
+/* How many components take turns in an array that ends inside a point; 1: none, or it ends with a
+ * whole point. */
 int zmpi_components_cut(enum zmpi_type type, double threshold, const void *src, size_t count);
 
 /* What was found before, of one file: for arrays of the same type and count. All 0: nothing. The
@@ -44,15 +45,16 @@ struct zmpi_components_known {
 int zmpi_components_recall(struct zmpi_components_known *known, enum zmpi_type type,
                            double threshold, const void *src, size_t count, bool *is_new, int *cut);
 
-/* Component c of count elements, a multiple of n, of n interleaved ones, to dst. */
+/* Copies component c of count elements, a multiple of n, of n interleaved ones, to dst. */
 void zmpi_component_take(enum zmpi_type type, const void *src, size_t count, int n, int c,
                          void *dst);
-/* The other way: `points` elements of component c to where they take turns with n - 1 others. */
+/* The other way: copies `points` elements of component c to where they take turns with n - 1
+ * others. */
 void zmpi_component_put(enum zmpi_type type, const void *src, size_t points, int n, int c,
                         void *dst);
 
-/* All n components of `points` points to dst, each `plane` elements behind the one before. Such
- * distances are best no powers of two. */
+/* Copies all n components of `points` points to dst, each `plane` elements behind the one before.
+ * Such distances should be no powers of two. */
 void zmpi_components_split(enum zmpi_type type, const void *src, size_t points, int n, int threads,
                            void *dst, size_t plane);
 
@@ -63,9 +65,8 @@ struct zmpi_planes {
     const unsigned char *word[ZMPI_COMPONENTS_MOST];
 };
 
-/* Bytes [lo, hi) of what they are as they take turns to dst, where byte lo goes. past: it is so
- * much that it is better not kept in the caches; who tells another thread of it orders the stores.
- */
+/* Copies bytes [lo, hi) of the interleaved array to dst, where byte lo goes. past: store past the
+ * caches, since there is much; whoever tells another thread of the data orders the stores. */
 void zmpi_components_place(const struct zmpi_planes *p, uint64_t lo, uint64_t hi, bool past,
                            unsigned char *dst);
 

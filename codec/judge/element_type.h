@@ -16,7 +16,7 @@
 
 /* What the data look like. */
 enum zmpi_looks {
-    ZMPI_LOOKS_RIGHT, /* or nothing can be told */
+    ZMPI_LOOKS_RIGHT, /* or the samples tell nothing */
     ZMPI_LOOKS_F64,
     ZMPI_LOOKS_F32,
     ZMPI_LOOKS_INTEGERS,

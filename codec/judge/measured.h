@@ -7,7 +7,7 @@
 
 #include "layout/stream.h"
 
-/* Sums of several streams can be made. */
+/* Sums of errors, which may be added over streams. */
 struct zmpi_measured {
     double largest; /* of |x - x'| */
     double squares; /* their sum */

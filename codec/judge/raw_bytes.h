@@ -16,9 +16,9 @@
 /* Fewer elements tell too little: records of integers and floats pass for f64 then. */
 enum { ZMPI_RAW_LEAST = 1024 };
 
-/* Are these bytes in the host's memory, all of them, elements of that float type? */
+/* Are all these bytes, in the host's memory, elements of that float type? */
 bool zmpi_raw_is(enum zmpi_type type, const void *src, uint64_t bytes);
-/* The one float type that they are; ZMPI_BYTES: none, or they could be either. */
+/* The one float type that the bytes look like; ZMPI_BYTES: none, or two. */
 enum zmpi_type zmpi_raw_type(const void *src, uint64_t bytes);
 
 /* The same of bytes in the other byte order. */

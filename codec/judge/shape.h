@@ -38,7 +38,7 @@ struct zmpi_shape_known {
         enum zmpi_type type;
         size_t count;
         size_t shape[3]; /* shape[1] 1: none was found */
-        unsigned looks;  /* in vain */
+        unsigned looks;  /* searches that found nothing */
     } entry[ZMPI_SHAPE_ARRAYS];
     unsigned next; /* the entry that was made first */
 };

@@ -15,18 +15,19 @@ struct zmpi_hidden {
     uint64_t value[ZMPI_FILLS], nan[ZMPI_FILLS];
 };
 
-/* The bits of value i; of -0, which is exact anyway, where there are fewer. */
+/* The bits of value i, or of -0, which is exact anyway, if there are fewer values. */
 uint64_t zmpi_fills_bits(const struct zmpi_fills *fills, enum zmpi_type type, int i);
-/* Elements of a tile of f32 or f64 that are one of the values and have a magnitude below keep. */
+/* Counts the elements of a tile of f32 or f64 that are one of the values and have a magnitude below
+ * keep. */
 size_t zmpi_fills_count(const struct zmpi_fills *fills, enum zmpi_type type, const size_t extent[3],
                         const struct zmpi_rows *rows, double keep);
-/* Copy a tile to words, without gaps and with NaN, of bits that are nowhere in it, for the values.
- * False: it has none of them; words are undefined. */
+/* Copies a tile to words, without gaps, with NaN in place of the values; the bits of the NaN are
+ * nowhere in the tile. False: the tile has none of the values; words are undefined. */
 bool zmpi_fills_hide(const struct zmpi_fills *fills, enum zmpi_type type, const size_t extent[3],
                      const struct zmpi_rows *rows, unsigned char *words,
                      struct zmpi_hidden *hidden);
-/* The values to their places in a chunk of encoder 1 that was made of such a copy. False: they have
- * none there, since it is not stored as exceptions and integers. */
+/* Puts the values back into a chunk of encoder 1 that was made of such a copy. False: that is
+ * impossible, since the chunk is not stored as exceptions and integers. */
 bool zmpi_fills_show(const struct zmpi_hidden *hidden, size_t width, size_t words,
                      unsigned char *chunk, size_t size);
 

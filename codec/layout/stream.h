@@ -75,7 +75,7 @@ void zmpi_stream_mark(const struct zmpi_stream *s, size_t begin, size_t end, uns
 enum zmpi_status zmpi_stream_decode(const struct zmpi_stream *s, const unsigned char *need,
                                     int threads, void *dst, size_t *bad_chunk);
 
-/* A piece of the decoded array that is wanted elsewhere. */
+/* A piece of the decoded array and its place in the destination. */
 struct zmpi_copy {
     uint64_t from; /* byte of the array */
     uint64_t to;   /* in the destination */

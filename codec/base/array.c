@@ -29,7 +29,7 @@ enum zmpi_status zmpi_array_count(const struct zmpi_array *array, size_t *count)
     size_t n;
     const size_t *e = array->extent;
     for (int i = 0; i < 3; i++)
-        if (e[i] > INT64_MAX) /* what a stream can say (format.md 1.3), of no elements too */
+        if (e[i] > INT64_MAX) /* the limit of a stream (format.md 1.3), for empty arrays too */
             return ZMPI_ERR_SIZE;
     if (e[0] == 0 || e[1] == 0 || e[2] == 0) {
         *count = 0;

@@ -9,7 +9,7 @@
 #include <sys/xattr.h>
 
 #define ACCESS_LIST "system.posix_acl_access"
-/* As long as Linux lets them be. */
+/* The longest that Linux allows. */
 enum { MOST = 65536 };
 
 static bool copy(int from, int to, char *names, char *value)

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-/* No machine that runs one Linux has more; the kernel says EINVAL while the mask is too small. */
+/* No Linux machine has more. The kernel says EINVAL while the mask is too small. */
 #define MOST_CPUS 65536
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

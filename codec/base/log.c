@@ -74,7 +74,8 @@ static void release_sigpipe(const sigset_t *before, bool raised)
 
 void zmpi_log_text(const char *text, size_t n)
 {
-    const int saved = errno; /* what is said must not change what the caller is about to report */
+    const int saved =
+        errno; /* logging must not change the errno that the caller is about to report */
     sigset_t before;
     ssize_t written = 0;
     if (is_possible()) {
@@ -105,7 +106,7 @@ void zmpi_log(enum zmpi_log_level level, const char *format, ...)
     size_t n = write_prefix(line, sizeof line);
     n += zmpi_text_line(line + n, sizeof line - n - 1, m < 0 ? "" : text);
     line[n++] = '\n';
-    /* At once: lines of several ranks or threads on the same stream stay whole. */
+    /* One write(2): lines of several ranks or threads on the same stream stay whole. */
     zmpi_log_text(line, n);
     errno = saved;
 }

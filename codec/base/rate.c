@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* One call in so many is what counts: other processes' noise is averaged out, a change is seen. */
+/* The weight of a new measurement: noise of other processes is averaged out, a change is seen. */
 #define WEIGHT 0.25f
 
 static int class_of(size_t bytes)
@@ -16,7 +16,7 @@ static int class_of(size_t bytes)
     return n;
 }
 
-/* Of the nearest class that was measured. */
+/* The guess times the factor of the nearest class that was measured. */
 double zmpi_rate_expect(const struct zmpi_rate *rate, size_t bytes, double guess)
 {
     int at = class_of(bytes), nearest = -1;

@@ -42,7 +42,7 @@ static size_t character(const unsigned char *s)
     for (size_t i = 1; i < n; i++)
         if ((s[i] & 0xC0) != 0x80)
             return 0;
-    /* Not in more bytes than it takes, no surrogate, nothing that is too large. */
+    /* Valid UTF-8: no more bytes than needed, no surrogate, nothing too large. */
     const unsigned least = s[0] == 0xE0 ? 0xA0 : s[0] == 0xF0 ? 0x90 : 0;
     const unsigned most = s[0] == 0xED ? 0x9F : s[0] == 0xF4 ? 0x8F : 0xBF;
     return n > 2 && (s[1] < least || s[1] > most) ? 0 : n;

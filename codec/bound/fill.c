@@ -109,7 +109,7 @@ static bool may_stand_apart(enum zmpi_type type, const void *src, size_t count, 
     if (!zmpi_sample_fetch(&s, copy))
         return false;
     const struct summary few = summarize(&s, end);
-    /* Of two fill values the smaller one is in the way. */
+    /* With two fill values, the smaller one hides the larger one's distance from the data. */
     if (!(few.min <= few.max) || is_apart(end, few.min, few.max))
         return true;
     const double next = larger(few.min, few.max);

@@ -13,7 +13,7 @@
 
 /* Bytes that a thread takes at a time. */
 #define PORTION ((size_t)1 << 20)
-/* Elements looked at together when something is left out. */
+/* Elements per group when some values are left out. */
 enum { GROUP = 1024 };
 
 struct scan {
@@ -23,7 +23,7 @@ struct scan {
     double threshold; /* +inf: none */
     bool fills;
     double fill[ZMPI_FILLS]; /* NaN: none */
-    _Atomic size_t next;     /* first element that nobody has taken */
+    _Atomic size_t next;     /* first element that no thread has taken */
     pthread_mutex_t lock;
     struct zmpi_range range;
 };

@@ -8,10 +8,10 @@
  * quarter of the range is looked for: it leaves nothing of the data, not even their range. */
 enum { OCTAVE = ZMPI_GRID_OCTAVE, HIGHEST = 2 * OCTAVE, LOWEST = 63 * OCTAVE };
 
-/* Instead of a rung: the place of the part whose turn it is. */
+/* In place of a rung: the place of the part that is coded now. */
 enum { OWN_PLACE = LOWEST + 1 };
 
-/* What a round asks about: the whole ladder, then the part of it where the answer lies. */
+/* The bounds of a round: the whole ladder, then the part of it where the answer is. */
 static const struct {
     int step, rungs;
     size_t least, most; /* samples: one of two chunks, in between */
@@ -26,8 +26,8 @@ enum { ROUNDS = sizeof rounds / sizeof *rounds };
 #define TRIED      ((double)(64 << 20))
 #define TRIED_PART 0.125
 
-/* What is further from its target than this is compressed again; a part of the data is another
- * part's equal within the difference. */
+/* A stream further from its target than this is compressed again; two parts of the data count as
+ * equal within the difference. */
 #define TOLERANCE       0.04
 #define TOLERANCE_PART  0.02
 #define TOLERANCE_KNOWN 1.25
@@ -118,8 +118,8 @@ void zmpi_ratio_search_use(struct zmpi_ratio_search *s, const struct zmpi_job *j
     s->apart = true;
 }
 
-/* Where the estimates reach the target: on the straight line between two of them, or as the first
- * or last two go on. */
+/* The rung where the estimates reach the target: on the straight line between two of them, or
+ * beyond the first or last two. */
 static int find_rung(const struct zmpi_ratio_search *s, double *slope)
 {
     const double target = (double)s->sum.raw / s->ratio;

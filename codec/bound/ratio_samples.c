@@ -12,10 +12,10 @@
 #include "layout/fills.h"
 #include "layout/plan_rows.h"
 
-/* Elements of a sample, at least, where the tile has so many. */
+/* The least number of elements of a sample, if the tile has as many. */
 enum { SAMPLE = 16 * ZMPI_BLOCK };
 
-/* What samples take by one bound. */
+/* The size of samples by one bound. */
 struct column {
     struct zmpi_chunk_rule rule;
     size_t bytes;        /* of planes, masks and values */
@@ -97,7 +97,7 @@ static size_t exceptions(const struct look *l, const struct part *p, const unsig
     return bytes;
 }
 
-/* Add up what the coded part says. */
+/* Adds up the sizes of the coded part. */
 static void count_part(const struct look *l, const struct part *p, struct column *c)
 {
     const size_t all = (p->extent[0] * p->extent[1] * p->extent[2] + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
@@ -234,7 +234,8 @@ static uint64_t estimate(const struct look *l, const struct column *c, size_t bl
 /* Bytes that are coded in one piece to see how an encoder compares. */
 #define SLAB ((size_t)1 << 20)
 
-/* From the middle of the array: an eighth of it, or SLAB; in a trial as much as that codes. */
+/* A slab from the middle of the array: an eighth of it, or SLAB; in a trial as much as that codes.
+ */
 static struct zmpi_array slab_of(const struct zmpi_ratio_search *s, const struct zmpi_array *array,
                                  size_t bytes, const unsigned char **src)
 {
@@ -247,7 +248,8 @@ static struct zmpi_array slab_of(const struct zmpi_ratio_search *s, const struct
     return a;
 }
 
-/* What fle takes of a slab becomes so much by the search's encoder, at the round's middle bound. */
+/* The factor from fle's size of a slab to that of the search's encoder, at the round's middle
+ * bound. */
 static double factor_of(const struct zmpi_ratio_search *s, const struct zmpi_array *array,
                         size_t bytes, const unsigned char *src)
 {
@@ -272,7 +274,7 @@ static double factor_of(const struct zmpi_ratio_search *s, const struct zmpi_arr
                         (double)(fle - ZMPI_STREAM_HEADER_BYTES);
 }
 
-/* To the search's sums what the look saw of `blocks` blocks in so many chunks. */
+/* Adds to the search's sums what was seen in `blocks` blocks of this many chunks. */
 static void add_up(struct zmpi_ratio_search *s, const struct look *l, size_t blocks, size_t chunks,
                    double factor)
 {

@@ -76,7 +76,7 @@ int zmpi_grid_below(double x)
 
 /* ---- rel and psnr: the ends of the range ---- */
 
-/* What coding by a bound may do to an end of the range. */
+/* The possible effects of coding by a bound on an end of the range. */
 struct end {
     double inner; /* the least that is left of it */
     bool multiple;
@@ -167,7 +167,7 @@ struct samples {
     size_t count;
 };
 
-/* Those of them that tell something. */
+/* Counts those of them that tell something. */
 static void take_some(struct zmpi_sample s, double keep, struct samples *taken)
 {
     unsigned char copy[AT_ONCE * sizeof(double)];
@@ -203,7 +203,7 @@ bool zmpi_steady_all(uint64_t samples, uint64_t multiples)
     return samples > 0 && multiples >= samples - samples / 6;
 }
 
-/* By any level of the bound's steps. */
+/* Counts the multiples of the steps of any level of the bound. */
 static uint64_t count_multiples(enum zmpi_type type, const struct samples *s, double bound)
 {
     uint64_t multiples = 0;

@@ -180,7 +180,8 @@ enum zmpi_status zmpi_container_add_index(struct zmpi_container *c,
         c->count += segment[k].count;
         c->last.order = segment[k].newest > c->last.order ? segment[k].newest : c->last.order;
     }
-    if (n > 0) { /* what comes next is later than all of the index, else the size is found anew */
+    if (n > 0) { /* records that follow are later than all of the index; without it the size is
+                    searched anew */
         c->last.rank = UINT32_MAX;
         c->last.offset = UINT64_MAX;
         c->last_size = c->last;

@@ -69,7 +69,7 @@ static enum zmpi_status drop_repeated(struct search *s)
 
 /* ---- records that newer ones cover together ---- */
 
-/* What [begin, end) has of the uncovered bytes goes out of them. */
+/* Removes [begin, end) from the uncovered bytes. */
 static enum zmpi_status take_run(struct search *s, uint64_t begin, uint64_t end, bool *any)
 {
     struct zmpi_piece piece;
@@ -86,7 +86,8 @@ static enum zmpi_status take_run(struct search *s, uint64_t begin, uint64_t end,
     return ZMPI_OK;
 }
 
-/* The runs of a record, up to `hi`; *any: some of it was wanted still, or the budget has ended. */
+/* Removes the runs of a record, up to `hi`. *any: some of its bytes were uncovered still, or the
+ * budget has ended. */
 static enum zmpi_status take(struct search *s, struct zmpi_record *r, uint64_t hi, bool *any)
 {
     struct zmpi_piece piece;
@@ -115,7 +116,7 @@ static enum zmpi_status take(struct search *s, struct zmpi_record *r, uint64_t h
     return status;
 }
 
-/* From the newest record on. */
+/* Goes from the newest record to the oldest. */
 static enum zmpi_status drop_covered(struct search *s)
 {
     enum zmpi_status status = ZMPI_OK;

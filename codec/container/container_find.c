@@ -64,7 +64,7 @@ struct query {
     struct zmpi_finds *finds;
 };
 
-/* Segments that touch [begin, end). There is room for all. */
+/* Lists the segments that touch [begin, end). The list is large enough for all. */
 static void find_segments(struct query *q, size_t begin, size_t end)
 {
     const struct zmpi_container *c = q->c;
@@ -98,7 +98,7 @@ static enum zmpi_status append(struct zmpi_finds *finds, const struct zmpi_found
     return ZMPI_OK;
 }
 
-/* Does the record have any of what is asked for, as far as later size records leave it? */
+/* Does the record have any of the requested bytes, as far as later size records leave it? */
 static enum zmpi_status consider(const struct query *q, const struct zmpi_record *r)
 {
     const struct zmpi_extent *e = &r->extent;
@@ -118,7 +118,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* In the order of their places, so that neighbours are read together. */
+/* Sorts by place, so that neighbours are read together. */
 static enum zmpi_status load_segments(struct query *q, const struct zmpi_reader *in, uint64_t *bad)
 {
     enum zmpi_status status = ZMPI_OK;

@@ -23,8 +23,8 @@ static uint64_t first_of(const struct zmpi_extent *e, uint64_t at, uint64_t end)
     return first < end ? first : UINT64_MAX;
 }
 
-/* The same of all records that were found. A record whose list cannot be read counts as a whole,
- * so that a read fails there; a reader that goes on after damage skips it. */
+/* The same over all records that were found. A record whose list cannot be read counts with all of
+ * its range, so that a read fails there; a reader that continues after damage skips it. */
 static enum zmpi_status first_of_all(struct zmpi_container *c, const struct zmpi_reader *in,
                                      struct zmpi_finds *finds, uint64_t at, uint64_t end,
                                      uint64_t *first)
@@ -47,7 +47,7 @@ static enum zmpi_status first_of_all(struct zmpi_container *c, const struct zmpi
     return ZMPI_OK;
 }
 
-/* Records that cannot be read may have had bytes of [at, end), where nothing else has any. */
+/* Unreadable records may have had bytes of [at, end), where no other record has any. */
 static enum zmpi_status add_doubtful(struct zmpi_container *c, const struct zmpi_reader *in,
                                      struct zmpi_finds *finds, uint64_t at, uint64_t end)
 {

@@ -105,7 +105,7 @@ enum zmpi_status zmpi_container_scan(struct zmpi_container *c, const struct zmpi
     return status;
 }
 
-/* If the index turned out to be damaged. */
+/* For a damaged index. */
 static enum zmpi_status or_scan(struct zmpi_container *c, const struct zmpi_reader *in,
                                 enum zmpi_status status)
 {
@@ -159,7 +159,7 @@ enum zmpi_status zmpi_container_follow(struct zmpi_container *c, const struct zm
     return zmpi_container_scan_from(c, in, from);
 }
 
-/* Is the index there, or were all records found that it had? */
+/* Is the index whole, or did the scan find all of its records? */
 static bool has_indexed(const struct zmpi_container *c)
 {
     const struct zmpi_header *h = &c->header;

@@ -93,7 +93,7 @@ static int newest_first(const void *a, const void *b)
 struct request {
     struct zmpi_container *c;
     const struct zmpi_reader *in;
-    const struct zmpi_record *below; /* only what is older than this one; NULL: all */
+    const struct zmpi_record *below; /* take only records older than this one; NULL: all */
     struct zmpi_uncovered uncovered;
     struct copies copies;
     uint64_t base; /* the logical byte at dst, for in->losses */
@@ -103,7 +103,7 @@ struct request {
 static enum zmpi_status read_older(struct request *q, const struct zmpi_record *below,
                                    const struct zmpi_loss *loss);
 
-/* What remains between lo and hi may have been in a record whose list cannot be read. */
+/* The bytes left between lo and hi may have been in a record whose list cannot be read. */
 static enum zmpi_status add_doubtful(struct request *q, const struct zmpi_found *f,
                                      enum zmpi_status why)
 {
@@ -122,8 +122,8 @@ static enum zmpi_status add_doubtful(struct request *q, const struct zmpi_found 
     return status;
 }
 
-/* What is right of a damaged record. Where no index promised it, it may never have been complete:
- * what is lost of it is read from older ones. */
+/* Reads the good chunks of a damaged record. If no index lists the record, it may never have been
+ * complete: its lost bytes are read from older records. */
 static enum zmpi_status salvage(struct request *q, const struct zmpi_record *r)
 {
     struct zmpi_losses lost = {0};
@@ -287,7 +287,7 @@ static enum zmpi_status read_older(struct request *q, const struct zmpi_record *
     return status;
 }
 
-/* In two halves, if the records of the whole would take too much memory at once. */
+/* Reads in two halves if the records of the whole would take too much memory at once. */
 static enum zmpi_status read_halves(struct zmpi_container *c, const struct zmpi_reader *in,
                                     struct zmpi_run *runs, size_t n, unsigned char *dst,
                                     uint64_t *bad)

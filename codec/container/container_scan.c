@@ -28,8 +28,8 @@ struct window {
     size_t size;
 };
 
-/* All that is at hand from `offset` on, at least `want` (<= WINDOW_BYTES) bytes unless the file
- * ends before. */
+/* Buffers the bytes from `offset` on, at least `want` (<= WINDOW_BYTES) unless the file ends
+ * before. */
 static enum zmpi_status look(struct window *w, uint64_t offset, size_t want,
                              const unsigned char **data, size_t *size)
 {
@@ -204,7 +204,7 @@ static void count_damage(struct scan *s, uint64_t size)
     s->damaged_to = end > s->damaged_to ? end : s->damaged_to;
 }
 
-/* A record that is none: go on 8 bytes further. `cost` bytes were looked at for nothing. */
+/* Not a record: continue 8 bytes further. `cost` bytes were examined for nothing. */
 static enum zmpi_status reject(struct scan *s, uint64_t damage, uint64_t cost)
 {
     count_damage(s, damage);
@@ -221,7 +221,7 @@ static enum zmpi_status take(struct scan *s, const struct zmpi_record *r, uint64
     if (r->offset < s->c->header.index_offset)
         s->c->recovered += tally;
     s->at = s->taken_to = end;
-    s->c->joined = 0; /* what looked like one was part of damaged data */
+    s->c->joined = 0; /* what looked like a record was part of damaged data */
     s->c->scanned++;
     return zmpi_container_add(s->c, r);
 }
@@ -243,7 +243,7 @@ static enum zmpi_status try_record(struct scan *s)
                    : reject(s, ZMPI_RECORD_HEADER_BYTES, extents < rest ? extents : 0);
     }
     uint64_t total = zmpi_record_size(&r);
-    const bool salvage = s->w.in->losses != NULL; /* takes what is right of it */
+    const bool salvage = s->w.in->losses != NULL; /* takes its good part */
     if (total > rest && (!salvage || total - rest > ZMPI_SALVAGE_CUT_MOST))
         return reject(s, total, 0);
     if (r.kind == ZMPI_RECORD_DATA && !salvage) {
@@ -382,7 +382,7 @@ static enum zmpi_status look_for_header(struct scan *s, const unsigned char *dat
     return ZMPI_OK;
 }
 
-/* To the next multiple of 8 with one of the magic numbers, or to the end of what is at hand. */
+/* Moves to the next multiple of 8 with one of the magic numbers, or to the end of the buffer. */
 static enum zmpi_status advance(struct scan *s, uint32_t *magic)
 {
     const unsigned char *data;

@@ -57,7 +57,7 @@ static enum zmpi_status load_head(const struct zmpi_record *r, const unsigned ch
     return status;
 }
 
-/* What can be read of a head, zeros for the sectors that cannot. */
+/* Reads a head, with zeros for the sectors that cannot be read. */
 static enum zmpi_status read_sectors(const struct zmpi_reader *in, uint64_t offset,
                                      unsigned char *dst, size_t size)
 {
@@ -115,7 +115,7 @@ enum zmpi_status zmpi_record_load_list(struct zmpi_record *r, const unsigned cha
     if (zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
         status = load_head(r, id, in, r->offset, &head);
     if (status != ZMPI_OK && status != ZMPI_ERR_MEMORY) {
-        /* What is wrong with the head is said if it cannot be mended. */
+        /* An error of the head is reported if it cannot be mended. */
         const enum zmpi_status spare = load_spare(r, id, in, &head);
         status = spare == ZMPI_OK || spare == ZMPI_ERR_MEMORY ? spare : status;
     }
@@ -175,7 +175,7 @@ static enum zmpi_status begin_payload(struct zmpi_payload *p, const struct zmpi_
     return status == ZMPI_OK ? check_head(r, id, buffer, head) : status;
 }
 
-/* Header and chunk table; the stream must be what the record says it is. */
+/* Reads header and chunk table. The stream must match the record's head. */
 static enum zmpi_status parse_payload(struct zmpi_payload *p, const struct zmpi_record *r,
                                       struct zmpi_stream *s)
 {
@@ -269,7 +269,7 @@ static size_t rows_of(const struct zmpi_copy *c, size_t n, struct zmpi_box *box)
     return rows;
 }
 
-/* From a decoded array, in the host's memory or the holder's, to where the bytes are wanted. */
+/* Copies from a decoded array, in the host's memory or the holder's, to the destination. */
 static enum zmpi_status place(const struct zmpi_device *holder, const unsigned char *array,
                               const struct zmpi_copy *copies, size_t n, unsigned char *dst)
 {
@@ -309,7 +309,7 @@ static enum zmpi_status decode(const struct zmpi_reader *in, const struct zmpi_s
                                unsigned char *dst)
 {
     const int threads = in->threads > 1 ? in->threads : 1;
-    /* What its holder cannot take is not for devices. */
+    /* A destination that its holder cannot take is not for devices. */
     struct zmpi_offload *o = in->holder == NULL ? in->offload : NULL;
     enum zmpi_status status = ZMPI_ERR_MEMORY;
     if (n == 1 && copies[0].length == s->info.decoded_bytes && in->holder != NULL)

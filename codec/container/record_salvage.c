@@ -43,7 +43,7 @@ struct salvage {
     unsigned char *dst;
 };
 
-/* As much of the record as can be read; the rest becomes zeros, which no checksum fits. */
+/* Reads as much of the record as possible; the rest becomes zeros, which no checksum fits. */
 static enum zmpi_status read_what_can_be(const struct zmpi_reader *in, uint64_t offset,
                                          unsigned char *dst, size_t size)
 {

@@ -13,8 +13,8 @@
 /* Of the first version. */
 #define OPTIONS_LEAST offsetof(struct zmpi_codec_options, fills)
 
-/* What this version does not know must be 0: its caller wants what it cannot do. (Not inline: gcc
- * takes structures of our own for shorter than they say.) */
+/* Members that this version does not know must be 0: otherwise the caller wants what this version
+ * cannot do. (Not inline: gcc takes structures of our own for shorter than they say.) */
 __attribute__((noinline)) static enum zmpi_status take(const struct zmpi_codec_options *given,
                                                        struct zmpi_codec_options *o)
 {

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* What is taken for huffman before it was tried, or a sample taken: rarely right, and corrected by
- * the first trial, which it must not be too dear for. */
+/* The guess for huffman before the first trial or sample: rarely right, but corrected by the first
+ * trial, which it must not prevent by being too high. */
 #define SLOWER  5.0
 #define SMALLER 1.5
 /* The other one is tried again after so many records, and so much more seldom as it seemed slower:

@@ -22,8 +22,8 @@ static void say_choice(int number, const char *name, const struct zmpi_work *wor
                  name, work->bytes, work->decompress ? "decoded to" : "in", 1e3 * cost, 1e3 * cpu);
 }
 
-/* The cheapest by its own estimate of those with the encoder that take host buffers; the CPU if
- * nothing says otherwise. */
+/* The cheapest device, by its own estimate, that has the encoder and takes host buffers; the CPU if
+ * none is cheaper. */
 static const struct zmpi_device *best(const struct zmpi_work *work)
 {
     const struct zmpi_device *found = zmpi_device_cpu();

@@ -74,7 +74,7 @@ static void note_choice(struct zmpi_offload *o, const struct zmpi_device *device
         note_expected(use, device, work);
 }
 
-/* By the CPU; data of a device come to the host first. */
+/* Codes by the CPU; data of a device are copied to the host first. */
 static enum zmpi_status on_cpu(const struct zmpi_job *job, const struct zmpi_device *holder,
                                void *dst, size_t capacity, const void *src, size_t bytes,
                                size_t *size)
@@ -92,8 +92,8 @@ static enum zmpi_status on_cpu(const struct zmpi_job *job, const struct zmpi_dev
     return status;
 }
 
-/* What no device codes: whole numbers, and fill values that a user names. A bound that is to be
- * found is found on the host, too. */
+/* No device codes whole numbers and fill values that a user names. A bound that is still open is
+ * found on the host, too. */
 static bool belongs_here(const struct zmpi_job *job, const struct zmpi_device *holder,
                          const void *src)
 {
@@ -117,8 +117,8 @@ enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi
         belongs_here(job, holder, src) ? NULL : choose(o, holder, &work);
     if (device) {
         status = zmpi_job_compress(device, job, dst, capacity, src, size);
-        /* All devices make the same bytes: where there may be no room there is none for the CPU's
-         * either. */
+        /* All devices make the same bytes: if the stream does not fit the destination, the CPU's
+         * does not either. */
         if (!status ||
             (status == ZMPI_ERR_SPACE && capacity < zmpi_compress_capacity(&job->array))) {
             note_choice(o, device, holder != NULL, &work);
@@ -170,7 +170,7 @@ bool zmpi_offload_whole(const struct zmpi_stream *s, const unsigned char *need)
     return !need || (n >= s->info.chunks - s->info.chunks / 8 && bytes >= all - all / 4);
 }
 
-/* All of it. What is damaged, or cannot be compared, is left to the CPU. */
+/* Decodes all of it. Damaged chunks, and those that cannot be compared, are left to the CPU. */
 static enum zmpi_status by_device(const struct zmpi_device *device, const struct zmpi_stream *s,
                                   int threads, void *dst, const char **problem)
 {
@@ -202,7 +202,7 @@ enum zmpi_status zmpi_offload_decode(struct zmpi_offload *o, const struct zmpi_s
         note_choice(o, device, false, &work);
         return ZMPI_OK;
     }
-    /* All that the device was asked for: if the CPU cannot either, the data are damaged. */
+    /* Decodes by the CPU what the device failed at: if the CPU fails too, the data are damaged. */
     enum zmpi_status status = zmpi_cpu_decode(s, device ? NULL : need, threads, dst);
     if (!status && device)
         note_failure(o, device, there, problem);
@@ -214,7 +214,7 @@ enum zmpi_status zmpi_offload_decode(struct zmpi_offload *o, const struct zmpi_s
     return status;
 }
 
-/* To memory of the holder: by itself, or by way of the host. */
+/* Decodes to memory of the holder: by the holder, or on the host and then copied. */
 static enum zmpi_status to_holder(struct zmpi_offload *o, const struct zmpi_device *holder,
                                   void *dst, size_t capacity, const void *src, size_t src_size,
                                   int threads)

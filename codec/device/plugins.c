@@ -147,7 +147,7 @@ static bool plugin_name(const char *file, char name[32])
     return true;
 }
 
-/* All plug-ins of a directory, by name, so that the order is the same everywhere. */
+/* Opens all plug-ins of a directory, sorted by name, so that the order is the same everywhere. */
 static void open_directory(const char *directory)
 {
     struct dirent **entry;

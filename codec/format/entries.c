@@ -12,7 +12,7 @@
 
 #include "format/format_private.h"
 
-/* Which fields follow, in this order. */
+/* Bits that say which fields follow, in this order. */
 enum { FORM = 1, LO = 2, EPOCH = 4, NUMBER = 8, RANK = 16, OFFSET = 32, PAYLOAD = 64, FLAGS = 127 };
 
 /* Forms: 0..4 are the levels of a data record. */
@@ -76,7 +76,7 @@ static uint64_t fail(struct source *s, enum zmpi_status status)
     return 0;
 }
 
-/* In the fewest bytes, or it is refused. */
+/* A number that is not in the fewest bytes is refused. */
 static uint64_t get(struct source *s)
 {
     uint64_t v = 0;
@@ -91,7 +91,7 @@ static uint64_t get(struct source *s)
     return fail(s, ZMPI_ERR_TRUNCATED);
 }
 
-/* Not 0: what is as expected is not written. */
+/* Not 0: a field equal to its prediction is not written. */
 static uint64_t get_signed(struct source *s)
 {
     uint64_t v = get(s);
@@ -220,7 +220,7 @@ static void get_form(struct source *s, struct zmpi_record *r)
     }
 }
 
-/* What follows from the form, or comes last. */
+/* Fields that follow from the form, or come last. */
 static void get_extent(struct source *s, struct zmpi_record *r)
 {
     struct zmpi_extent *e = &r->extent;

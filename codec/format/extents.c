@@ -66,7 +66,7 @@ static uint64_t list_seek(const struct zmpi_extent *e, uint64_t offset)
  */
 static uint64_t nest_seek(const struct zmpi_extent *e, uint64_t offset)
 {
-    uint64_t runs = 1;             /* of one repetition of the level at hand */
+    uint64_t runs = 1;             /* of one repetition of this level */
     uint64_t span = e->hi - e->lo; /* of the same; at most the stride of the level above */
     uint64_t rest = offset - e->lo;
     uint64_t first = 0;

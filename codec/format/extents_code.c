@@ -36,7 +36,7 @@ static bool add_level(uint64_t count, uint64_t stride, uint64_t *bytes, uint64_t
     return *span <= OFFSET_MAX && *bytes <= OFFSET_MAX;
 }
 
-/* What runs, counts and strides add up to. */
+/* Computes bytes and hi from runs, counts and strides. */
 static bool measure(const struct zmpi_extent *e, uint64_t *bytes, uint64_t *span)
 {
     *bytes = *span = e->run;

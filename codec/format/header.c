@@ -111,7 +111,8 @@ static bool tally_find(const unsigned char *src, uint64_t generation, uint64_t *
     return zmpi_load64(at + 16) == zmpi_hash(at, 16, 0) && zmpi_load64(at) == generation;
 }
 
-/* h: all else of it. The tally of a slot is written before it, and tells of one that is damaged. */
+/* h: all other fields. The tally of a slot is written before the slot, and reveals a damaged one.
+ */
 static void tally_decode(struct zmpi_header *h, const unsigned char *src)
 {
     h->outdated = tally_find(src, h->generation + 1, &h->newer) && h->newer != 0;
@@ -146,7 +147,7 @@ enum zmpi_status zmpi_slot_fields(struct zmpi_header *h, const unsigned char *sl
     return ZMPI_OK;
 }
 
-/* That at `place` of a header. */
+/* The slot at `place` of a header. */
 static enum zmpi_status slot_decode(struct zmpi_header *h, const unsigned char *src, uint64_t place)
 {
     const unsigned char *slot = src + place;
@@ -165,7 +166,7 @@ enum zmpi_status zmpi_header_decode(struct zmpi_header *h,
     struct zmpi_header first, second;
     enum zmpi_status status = slot_decode(&first, src, 0);
     enum zmpi_status other = slot_decode(&second, src, SECOND_SLOT);
-    if (status != ZMPI_OK && other != ZMPI_OK) /* of two reasons, the one that says more */
+    if (status != ZMPI_OK && other != ZMPI_OK) /* of two errors, the more specific one */
         return status != ZMPI_ERR_FORMAT ? status : other;
     const bool is_second =
         other == ZMPI_OK && (status != ZMPI_OK || second.generation > first.generation);

@@ -47,8 +47,8 @@ uint64_t zmpi_record_stored(const struct zmpi_record *r)
     return zmpi_record_size(r) + zmpi_record_copy_size(r);
 }
 
-/* Of data that are exact, head and copy leave room for what else makes a file larger than a plain
- * one, by 1 % at most; of others a copy takes little of what was gained. */
+/* With exact data, head and copy leave enough that the file is at most 1 % larger than a plain one,
+ * all included; with lossy data a copy takes little of what was gained. */
 static bool has_short_head(const struct zmpi_record *r)
 {
     const size_t head = zmpi_record_head_size(r);
@@ -135,7 +135,7 @@ void zmpi_record_rebind(unsigned char *head, const unsigned char id[16], uint64_
     zmpi_store64(head + CHECKED, checksum(head, zmpi_load32(head + 48), id, new_offset));
 }
 
-/* What of a list lies in one sector of the file. */
+/* The part of a list in one sector of the file. */
 struct part {
     size_t begin, size; /* in the extents, padding included */
     size_t place;       /* in the sector */

@@ -55,7 +55,7 @@ VECTOR void list_begin(struct list *l, const struct source *s)
     l->at[0] = (uint32_t)(s->g.begin * ZMPI_BLOCK) - 1;
 }
 
-/* Those of blocks from..end-1. */
+/* Adds the residuals of blocks from..end-1 that are not 0. */
 VECTOR void list_add(struct list *l, const struct source *s, bool wide, size_t from, size_t end)
 {
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -85,7 +85,7 @@ VECTOR void list_keep(struct list *l, size_t done)
     l->n -= done;
 }
 
-/* How many zeros are before each. */
+/* The number of zeros before each residual. */
 VECTOR __m512i zeros_before(const struct list *l, size_t i)
 {
     const __m512i at = _mm512_loadu_si512(l->at + 1 + i), before = _mm512_loadu_si512(l->at + i);
@@ -133,7 +133,7 @@ VECTOR struct tokens tokens_of(const struct zmpi_huffman_encoder *e, const __m51
                            _mm512_or_si512(both, beyond)};
 }
 
-/* Each one and the next of LANES, in words of 64 bits. */
+/* Joins each code and the next of LANES, in words of 64 bits. */
 VECTOR struct tokens pairs_of(struct tokens t)
 {
     const __m512i even = _mm512_set1_epi64(UINT32_MAX), n = _mm512_and_si512(t.n, even);
@@ -142,7 +142,7 @@ VECTOR struct tokens pairs_of(struct tokens t)
                            _mm512_sad_epu8(t.n, _mm512_setzero_si512())};
 }
 
-/* Each pair and the next, those of a first. */
+/* Joins each pair and the next, with the bits of the first pair lowest. */
 VECTOR struct tokens fours_of(struct tokens a, struct tokens b)
 {
     const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
@@ -154,7 +154,7 @@ VECTOR struct tokens fours_of(struct tokens a, struct tokens b)
                            _mm512_add_epi64(n, _mm512_permutex2var_epi64(a.n, odd, b.n))};
 }
 
-/* What is to be appended: in a loop of its own, so that one waits for the other less. */
+/* Computes what is appended, in a loop of its own, so that iterations wait for each other less. */
 struct pieces {
     size_t count;
     _Alignas(64) uint64_t bits[GROUP * ZMPI_BLOCK / 4 + ZMPI_BLOCK];

@@ -90,8 +90,8 @@ static size_t sort_approximate(const uint32_t *count, struct item *items)
 /* ---- the tree ---- */
 
 /*
- * How many codes there are of each length: two queues, of symbols and of nodes, the smaller head
- * next. With symbols that are not quite sorted the tree is not quite the best, but a tree.
+ * Counts the codes of each length. There are two queues, of symbols and of nodes; the smaller
+ * head is next. If the symbols are not quite sorted, the tree is not optimal, but still a tree.
  */
 static void count_lengths(const struct item *items, size_t n, size_t lengths[SYMBOLS])
 {

@@ -53,7 +53,7 @@ bool zmpi_huffman_residuals(const struct zmpi_huffman_decoder *d, const unsigned
 
 /* ---- a chunk ---- */
 
-/* Where the parts of a chunk begin. */
+/* Offsets of the parts of a chunk. */
 struct places {
     size_t sizes, marks, masks, values, bits;
     size_t streams, from[STREAMS + 1]; /* in the bits, bytes */
@@ -106,7 +106,7 @@ static bool find_exceptions(struct places *p, size_t width, size_t blocks, const
     return p->bits <= size;
 }
 
-/* Of the `size` bytes at src, of which the head takes `head`. */
+/* Finds them in the `size` bytes at src, whose first `head` bytes are the head. */
 static bool find_places(struct places *p, size_t width, size_t blocks, const unsigned char *src,
                         size_t size, size_t head)
 {
@@ -202,7 +202,7 @@ static enum zmpi_status use_book(struct zmpi_huffman_decoder *d, const struct zm
     return ZMPI_OK;
 }
 
-/* All of the head that src has to dst; returns its size, 0 if that cannot be. *taken: of src. */
+/* Copies the head of src to dst. Returns its size, 0 if it is invalid. *taken: bytes of src. */
 static size_t load_head(const struct zmpi_huffman_decoder *d, size_t width,
                         const unsigned char *src, size_t size, unsigned char *dst, size_t *taken)
 {

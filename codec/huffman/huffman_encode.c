@@ -197,7 +197,7 @@ static struct codes codes_of(const struct zmpi_huffman_encoder *e, const struct 
     return c;
 }
 
-/* To dst; returns the end. `from`: as fle stored them, perhaps overlapping. */
+/* Copies exceptions to dst; returns the end. `from`: as fle stored them, perhaps overlapping. */
 static unsigned char *put_exceptions(const struct exceptions *x, size_t width,
                                      const unsigned char *from, size_t from_size,
                                      unsigned char *dst)
@@ -217,8 +217,8 @@ static unsigned char *put_exceptions(const struct exceptions *x, size_t width,
     return to + x->bytes;
 }
 
-/* In place behind the head, whose room is `head` bytes: every part moves down, or is written over
- * what was read already. */
+/* In place, behind the head of `head` bytes: every part moves down, or overwrites what was read
+ * already. */
 static void assemble(const struct fle *f, const struct codes *c, const struct exceptions *x,
                      size_t width, unsigned char *chunk, size_t fle_size, size_t head)
 {

@@ -109,7 +109,8 @@ struct by_cpu {
     size_t width;
     enum zmpi_huffman_sort sort;
     bool begun;
-    uint32_t spread, taken; /* of that section; of the one that the present book was taken for */
+    uint32_t spread,
+        taken; /* spread of that section; and of the one that the present book was taken for */
 };
 
 static bool counts_any(const uint32_t *count)

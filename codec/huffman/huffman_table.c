@@ -131,7 +131,7 @@ static void add_plain(const struct plain *p, uint32_t index, unsigned bits, unsi
     }
 }
 
-/* To all indexes that begin with the code of symbol s. */
+/* Writes an entry to all indexes that begin with the code of symbol s. */
 static void add_symbol(struct zmpi_huffman_decoder *d, unsigned s, uint32_t code)
 {
     const unsigned length = d->length[s];

@@ -55,7 +55,7 @@ static bool tells(const struct zmpi_axes_look *look)
     return least_of(look, ZMPI_AXES_ALL) >= TELLING * look->blocks;
 }
 
-/* How many times as much the best of these sets costs as the best of all. */
+/* Ratio of the cost of the best of these sets to that of the best of all. */
 static double times_least(const struct zmpi_axes_look *look, unsigned sets)
 {
     const size_t least = least_of(look, ZMPI_AXES_ALL), cost = least_of(look, sets);

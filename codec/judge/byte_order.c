@@ -14,10 +14,10 @@ enum { PARTS = 64, PART_LEAST = 16, SHIFT = 5, OF_PART = 4, OF_FEW = 16 };
 /* Elements compared at a time while all are the same: at first many. */
 enum { RUN_MOST = 1024, RUN_LEAST = 16, RUN_STEP = 8 };
 
-/* What a denormal counts: data have none, but for a few at the edge of zero. */
+/* The weight of a denormal: data have none, but for a few at the edge of zero. */
 #define DENORMAL 1000
 
-/* What a value of real data counts at the most, in the mean. */
+/* The largest mean weight of a value of real data. */
 #define LIKELY 192
 
 /* f64 from 2^-128 on: nothing that fades comes down from there to denormals in one step. */
@@ -62,7 +62,7 @@ static inline bool is_datum(uint64_t word, size_t width)
     return range.min <= range.max;
 }
 
-/* How many elements behind this one are the same. */
+/* Number of elements behind this one with the same bits. */
 static size_t run_of(const unsigned char *at, size_t width, size_t count)
 {
     size_t k = 0;
@@ -93,14 +93,14 @@ static inline void add(struct way *w, uint64_t word, size_t width)
     w->before = exponent;
 }
 
-/* What came before in a part: the exponent of the last number (-1: none), and integers that came
- * before any. */
+/* State within a part: the exponent of the last number (-1: none), and the integers before any
+ * number. */
 struct near {
     int before;
     unsigned first;
 };
 
-/* Of a word that is not zero. */
+/* Adds a word that is not zero. */
 static inline void note(struct zmpi_order *o, struct near *n, uint64_t word, size_t width)
 {
     const int exponent = exponent_of(word, width);

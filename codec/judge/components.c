@@ -64,7 +64,7 @@ static void sort(struct samples *s)
     s->ready = true;
 }
 
-/* Which of n columns a sample is of: by the column that its stretch begins with. */
+/* The column, of n, of a sample: by the column that its stretch begins with. */
 struct columns {
     uint8_t first[STRETCHES], after[STRETCH + ZMPI_COMPONENTS_FAST];
 };
@@ -118,7 +118,7 @@ static void find_columns(const struct samples *s, int n, int half, struct column
     }
 }
 
-/* What all columns span, and which of those that vary does so least; -1: none. */
+/* The span of all columns together, and the column that varies least (but varies); -1: none. */
 static int look(const struct column column[], int n, double *all)
 {
     double low = INFINITY, high = -INFINITY, least = INFINITY;
@@ -191,7 +191,7 @@ static bool all_same(const struct samples *s)
     return true;
 }
 
-/* Of those numbers of components that divide `count`, or of all others. */
+/* Searches the numbers of components that divide `count`, or all others. */
 static int find(struct samples *s, size_t count, bool divides)
 {
     double most = 0;
@@ -209,7 +209,7 @@ static int find(struct samples *s, size_t count, bool divides)
     return found;
 }
 
-/* *cut: what zmpi_components_cut says; NULL: it is not looked for. */
+/* cut: the answer of zmpi_components_cut; NULL: not wanted. */
 static int look_for(enum zmpi_type type, double threshold, const void *src, size_t count, int *cut)
 {
     int found = 1;

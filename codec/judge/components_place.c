@@ -6,7 +6,7 @@
 
 #include "judge/components.h"
 
-/* What is put together at a time, in the first-level cache. */
+/* Bytes that are interleaved at a time, in the first-level cache. */
 enum { BLOCK_BYTES = 16384 };
 
 /* ---- whole points ---- */
@@ -93,7 +93,7 @@ static void place_points(const struct zmpi_planes *p, uint64_t first, uint64_t e
 
 /* ---- any bytes ---- */
 
-/* Elements of component c at `word`: what is wanted of bytes [lo, hi) goes to dst, where lo is. */
+/* Interleaves elements of component c at `word`: those in bytes [lo, hi) go to dst, where lo is. */
 static void place_one(const struct zmpi_planes *p, size_t c, const unsigned char *word, uint64_t lo,
                       uint64_t hi, unsigned char *dst)
 {

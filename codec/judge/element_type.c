@@ -11,7 +11,8 @@
  * of a pair are told apart. */
 enum { ROWS = 32, ROW = 16, MORE_ROWS = 256, MORE_ROW = 32 };
 
-/* Values without which nothing is told, of half an array; and those with which few rows do. */
+/* Fewer values than LEAST, of half an array, tell nothing; with ENOUGH values a few rows suffice.
+ */
 enum { LEAST = 16, ENOUGH = 64, TEXT_LEAST = 4 };
 
 /* Distances of exponents, in the mean, between noise (85 for f32) and what fields have (at most 22,
@@ -78,7 +79,7 @@ static bool is_mark(struct exponents *e, uint64_t word)
     return false;
 }
 
-/* bits: of the mantissa; false: the word tells nothing. */
+/* bits: number of mantissa bits; false: the word tells nothing. */
 static bool take(struct exponents *e, uint64_t word, unsigned bits)
 {
     const int most = bits == 23 ? 255 : 2047, exponent = (int)(word >> bits) & most;
@@ -144,7 +145,7 @@ static uint32_t u32_at(const unsigned char *at)
     return word;
 }
 
-/* How many words of a row tell all of it: two if all are the same. */
+/* Number of words that stand for a row: two if all are the same. */
 static size_t telling(const struct tally *t, const unsigned char *at, size_t row)
 {
     const bool same = row > 2 && memcmp(at, at + t->width, (row - 1) * t->width) == 0;
@@ -183,7 +184,7 @@ static double mean_step(const struct exponents *e)
     return e->steps >= LEAST / 2 ? (double)e->step / e->steps : 0;
 }
 
-/* The exponent below which so many of a hundred are. */
+/* The exponent below which this percentage of words lies. */
 static int percentile(const struct exponents *e, unsigned percent)
 {
     unsigned below = 0;
@@ -272,7 +273,7 @@ static enum zmpi_looks judge(const struct tally *t)
     return t->width == 4 ? judge32(t) : judge64(t);
 }
 
-/* Of so many rows, all of an array that has no more; false: they cannot be had. */
+/* Reads this many rows, or all of a shorter array; false: they cannot be read. */
 static bool look(struct tally *t, enum zmpi_type type, const void *src, size_t count, size_t rows,
                  size_t row)
 {
@@ -287,7 +288,7 @@ static bool look(struct tally *t, enum zmpi_type type, const void *src, size_t c
     return at_hand;
 }
 
-/* All of few values, unless they are one number. */
+/* Judges all of few values, unless they are one number. */
 static bool few_are_text(enum zmpi_type type, const void *src, size_t count)
 {
     unsigned char copy[ZMPI_LOOKS_LEAST * sizeof(double)];

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of numbers; exact ones, infinities among them, are off by nothing. */
+/* Errors of numbers; exact values, such as infinities, have none. */
 static void add(struct zmpi_measured *m, double x, double y)
 {
     const double error = fabs(x - y);

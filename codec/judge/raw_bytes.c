@@ -8,14 +8,14 @@
 #include "judge/byte_order.h"
 #include "judge/element_type.h"
 
-/* What a value of real data counts at most in its own byte order, in the mean. */
+/* The largest mean weight of a value of real data in its own byte order. */
 #define LIKELY 192
 
 /* Pairs of neighbours that are looked at, and the units of the last place within which they are
  * integers that count, or lie beside one another; a share of a quarter tells. */
 enum { PAIRS = 512, LAGS = 4, NEAR32 = 16, NEAR64 = 4096, SHARE = 4 };
 
-/* Members of a record, and of each so many values. */
+/* Members of a record, and values taken of each. */
 enum { MEMBERS = 5, MEMBER = 256 };
 
 /* Exponents of words that are integers of up to about 10^8, and those between them and ordinary
@@ -26,7 +26,7 @@ enum { LOW32 = 24, MIDDLE32 = 60, LOW64 = 64, MIDDLE64 = 512, EACH = 8 };
 /* Words whose neighbours are zero, one in so many. */
 enum { ALONE = 4 };
 
-/* What is byte-swapped for a look: so many blocks, each of whole records of up to 5 members. */
+/* Blocks that are byte-swapped to be examined, each of whole records of up to 5 members. */
 enum { BLOCKS = 64, BLOCK_UNIT = 60, BLOCK = 4 * BLOCK_UNIT };
 
 static uint64_t word_at(const unsigned char *at, size_t width)
@@ -116,7 +116,7 @@ static bool looks_right(enum zmpi_type type, const void *src, size_t count)
     return !zmpi_order_is_other(&order) && !zmpi_order_has_integers(&order);
 }
 
-/* Members of records take turns: each of so many must be such floats by itself. */
+/* Members of records take turns: each of them must be such floats by itself. */
 static bool members_are_right(enum zmpi_type type, const unsigned char *src, size_t count,
                               size_t members)
 {

@@ -16,10 +16,10 @@
 enum { FEW = 64, MORE = 512, BATCH = 16, RUN = 4, BEST = 8, ROW_LEAST = 8 };
 #define GAIN_ROWS   0.94
 #define GAIN_PLANES 0.97
-/* And so much of the bytes of some chunks: bits of residuals do not see which chunks hold values
- * that make all of it exact. */
+/* A shape must also save so much of the bytes of some coded chunks: bits of residuals do not show
+ * which chunks hold values that make them exact. */
 #define GAIN_BYTES 0.99
-/* Exceptions in a row that are looked behind. */
+/* Exceptions in a row that the search skips to find an integer. */
 enum { MASKED = 64 };
 /* Where less than one residual in so many has a bit, heads of chunks are most of a stream. */
 enum { LITTLE = 5 };
@@ -188,7 +188,7 @@ static uint64_t cost_of(const struct search *s, size_t lag, size_t runs, uint64_
     return least;
 }
 
-/* Of the cheapest, in order. */
+/* Keeps the cheapest, in order. */
 static void insert(struct candidate best[BEST], struct candidate c)
 {
     for (int i = 0; i < BEST; i++)
@@ -208,7 +208,7 @@ static void consider(const struct search *s, size_t row, size_t plane, struct ca
     insert(best, c);
 }
 
-/* What all candidates have in common. */
+/* The data that all candidates share. */
 static void know(struct search *s, size_t lag)
 {
     const size_t step = zmpi_sample_step(s->have - RUN, FEW);
@@ -328,7 +328,7 @@ bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double
     return false;
 }
 
-/* What is known of such arrays; NULL: nothing. */
+/* The entry for such arrays; NULL: none. */
 static struct zmpi_shape_entry *entry_of(struct zmpi_shape_known *known, enum zmpi_type type,
                                          size_t count)
 {

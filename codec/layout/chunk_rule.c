@@ -49,7 +49,7 @@ static double window_within(const struct zmpi_step *l)
     return most >= 2 ? truncate_bits(most, 1) : 0;
 }
 
-/* How far from 0 the middle of as many integers may be. */
+/* The largest distance from 0 of the middle of this many integers. */
 static double margin_within(const struct zmpi_step *l)
 {
     return l->window > 0 ? 2 * floor((l->limit / l->step - 1 - l->window) / 2) : 0;
@@ -124,7 +124,7 @@ void zmpi_chunk_rule_relative(struct zmpi_chunk_rule *rule, enum zmpi_type type,
     *rule = (struct zmpi_chunk_rule){.is_float = true, .shift = zmpi_shift_of(type, r)};
     if (!rule->shift)
         return;
-    /* What is rounded up to infinity is not to be. */
+    /* A value that would round up to infinity is an exception. */
     uint64_t finite = bits_above(type, (double)INFINITY) - ((uint64_t)1 << (rule->shift - 1));
     uint64_t kept = bits_above(type, keep), normal = type == ZMPI_F32 ? 1U << 23 : 1ULL << 52;
     rule->magnitudes = kept < finite ? kept : finite;

@@ -105,7 +105,8 @@ bool zmpi_fills_hide(const struct zmpi_fills *fills, enum zmpi_type type, const 
     return true;
 }
 
-/* Where the values of exceptions, or all, begin in a chunk (format.md 1.2); its size: nowhere. */
+/* Offset of the values of exceptions, or of all values, in a chunk (format.md 1.2); its size: there
+ * are none. */
 static size_t values_at(size_t width, size_t words, const unsigned char *chunk, size_t size)
 {
     const size_t blocks = (words + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
@@ -125,7 +126,7 @@ static size_t values_at(size_t width, size_t words, const unsigned char *chunk, 
     return at;
 }
 
-/* As this machine sees a file's bytes. */
+/* Converts a file's bytes to this machine's order. */
 static uint64_t of_file(size_t width, uint64_t word)
 {
     return width == 4 ? ZMPI_LE32((uint32_t)word) : ZMPI_LE64(word);

@@ -410,7 +410,7 @@ bool zmpi_options_file_matches(const struct zmpi_options *o, const char *path)
     return !o->never && !zmpi_globs_match(o->never_files, path) && zmpi_globs_match(o->files, path);
 }
 
-/* Of an option, in the form that `name` has: ZMPI_X, zmpi_x or x. NULL: it has none. */
+/* The option's name in the form of `name`: ZMPI_X, zmpi_x or x. NULL: it has none. */
 static const char *known_as(const struct zmpi_option_info *info, enum zmpi_name_form form)
 {
     return form == ZMPI_NAME_ENVIRONMENT ? info->environment

@@ -4,7 +4,7 @@
 
 #include "options/options_lines.h"
 
-/* What no person writes: a bound for memory, whatever the file holds. */
+/* More than any person writes: a limit for memory, whatever the file holds. */
 #define LINE_CAPACITY 65536
 
 static bool is_blank(char c)
@@ -21,7 +21,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* From the first of these characters that a blank stands before. */
+/* Cuts the line off at the first of these characters that follows a blank. */
 static void cut_comment(char *text, const char *marks)
 {
     for (char *p = text; (p = strpbrk(p, marks)) != NULL; p++) {

@@ -42,7 +42,7 @@ struct rule {
     char *value;
     size_t option;
     unsigned first, last; /* of write calls that the section names; 0: of all */
-    bool site;            /* the site's: weaker than all that a user says */
+    bool site;            /* the site's: weaker than all settings of a user */
 };
 
 struct zmpi_rules {
@@ -61,7 +61,7 @@ struct parse {
     bool site; /* the site's file */
 };
 
-/* What is wrong: the first one is told of. */
+/* The first error is kept for the message. */
 static void fail(struct parse *p, enum zmpi_status status, const char *text)
 {
     if (p->status != ZMPI_OK || (p->site && p->message[0] != 0))
@@ -104,7 +104,7 @@ static bool is_for_datasets(const char *section)
     return strncmp(section, DATASET, strlen(DATASET)) == 0;
 }
 
-/* "GLOB #N" or "GLOB #N-M": cuts the calls off, and says which. False: they are wrong. */
+/* Splits "GLOB #N" or "GLOB #N-M" into glob and calls. False: the calls are wrong. */
 static bool take_calls(struct rule *r)
 {
     char *at = strstr(r->glob, " #"), *end;
@@ -134,7 +134,7 @@ static bool allowed_in(const char *section, const struct zmpi_option *row)
     return is_for_comms(section) ? row->per_comm : row->per_file;
 }
 
-/* The names a section may set, for messages: as many whole ones as a line has room for. */
+/* The names a section may set, for messages: as many whole names as fit a line. */
 static void allowed_names(const char *section, char text[128])
 {
     size_t n = 0;

@@ -112,7 +112,7 @@ bool zmpi_globs_parse(const char *text, char *dst, size_t capacity)
     return parse_path(text, dst, capacity);
 }
 
-/* Where all exclude, they stand behind the default's. */
+/* If all globs exclude, they are appended to the default's. */
 static bool parse_files(const struct zmpi_option *option, const char *text, char *dst)
 {
     const char *list = option->info.default_value;

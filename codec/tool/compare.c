@@ -15,7 +15,7 @@
 /* Windows of the structural similarity: this many elements each way, this far apart. */
 enum { WINDOW = 8, WINDOW_STEP = 4 };
 
-/* What is known of one component. */
+/* Sums of one component. */
 struct part {
     struct zmpi_range range; /* of A */
     double max_error, sum_squares;
@@ -140,7 +140,7 @@ static int load(struct compare *c, struct tool_input *in, uint64_t first, size_t
     return status;
 }
 
-/* The first byte at or behind `at` that is not in a hole. Reading tells what is wrong. */
+/* The first byte at or behind `at` that is not in a hole. An error shows when the byte is read. */
 static uint64_t data_at(struct tool_input *in, uint64_t at)
 {
     uint64_t next;
@@ -149,8 +149,8 @@ static uint64_t data_at(struct tool_input *in, uint64_t at)
     return zmpi_container_next(&in->container, &in->reader, at, in->size, &next) ? at : next;
 }
 
-/* How many whole slices from element `at` on are holes, that is zeros, of A and of B (may be NULL):
- * a file of a few bytes may claim 2^60. */
+/* The number of whole slices from element `at` on that are holes, that is zeros, of A and of B (may
+ * be NULL): a file of a few bytes may claim 2^60. */
 static uint64_t empty_slices(const struct compare *c, struct tool_input *a, struct tool_input *b,
                              uint64_t at, size_t slice)
 {
@@ -271,7 +271,7 @@ static void compare_windows(struct compare *c, size_t rows, size_t row)
         }
 }
 
-/* What compare_windows finds in n slices of zeros: all windows are alike. */
+/* The result of compare_windows for n slices of zeros: all windows are alike. */
 static void count_empty(struct compare *c, uint64_t at, uint64_t n, size_t rows, size_t row)
 {
     const size_t wy = rows < WINDOW ? rows : WINDOW, wx = row < WINDOW ? row : WINDOW;

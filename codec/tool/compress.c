@@ -12,7 +12,7 @@
 /* Input of one record at most: whole planes of the field. */
 #define PIECE_BYTES ((size_t)256 << 20)
 
-/* What stands before the environment. */
+/* Options of the command line, which override the environment. */
 struct given {
     double threshold;       /* 0: not given */
     struct zmpi_fills fill; /* none: not given */
@@ -133,7 +133,7 @@ static void note_bound(struct tool_work *w, const unsigned char *stream, size_t 
     w->coded += (double)size;
 }
 
-/* Where a component's elements go: `bytes` from the points at `at` on. */
+/* Extents of a component's elements: `bytes` from the points at `at` on. */
 static struct zmpi_extent extent_of(const struct tool_work *w, int c, uint64_t at, uint64_t bytes)
 {
     const uint64_t width = zmpi_type_size(w->type), n = (uint64_t)tool_components(w);
@@ -288,7 +288,7 @@ static int write_container(struct tool_work *w)
     return status ? status : write_header(w, true);
 }
 
-/* What became of a bound that is none itself. */
+/* Prints the bound that a ratio or psnr took. */
 static void say_bound(const struct tool_work *w)
 {
     const double asked = w->bound.value, got = (double)w->in.physical / w->coded;

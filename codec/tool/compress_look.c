@@ -11,14 +11,14 @@
 /* Read at a time while looking for the range. */
 #define SCAN_BYTES ((size_t)16 << 20)
 
-/* How many components there are: as set, else 1 until the data were looked at. Each is a record of
- * its own. */
+/* The number of components: as set, else 1 until the data were examined. Each is a record of its
+ * own. */
 int tool_components(const struct tool_work *w)
 {
     return abs(w->options.components) > 1 ? abs(w->options.components) : 1;
 }
 
-/* Where component c is: all of the file if it is interleaved with others. */
+/* The place of component c: all of the file if it is interleaved with others. */
 uint64_t tool_component_begin(const struct tool_work *w, int c)
 {
     return w->options.components < 0 ? w->in.physical / (uint64_t)tool_components(w) * (uint64_t)c
@@ -94,7 +94,7 @@ int tool_find_ranges(struct tool_work *w)
     return status;
 }
 
-/* Nor are data that -t does not name. */
+/* Data of a type that -t does not name are exact, too. */
 static int check_looks(const struct tool_work *w, const unsigned char *input, size_t bytes)
 {
     const enum zmpi_looks looks = zmpi_looks_like(w->type, input, bytes / zmpi_type_size(w->type));
@@ -105,7 +105,7 @@ static int check_looks(const struct tool_work *w, const unsigned char *input, si
                            w->in.path, w->type == ZMPI_F32 ? "f32" : "f64", zmpi_looks_name(looks));
 }
 
-/* Without --components: as the data look, by what is read at a time. */
+/* Without --components: by the look of the data that are read at a time. */
 int tool_find_components(struct tool_work *w)
 {
     const size_t width = zmpi_type_size(w->type), count = (size_t)(w->in.physical / width),
@@ -124,7 +124,7 @@ int tool_find_components(struct tool_work *w)
     return status;
 }
 
-/* Without -d: as the data look, by what is read at a time. */
+/* Without -d: by the look of the data that are read at a time. */
 int tool_find_shape(struct tool_work *w)
 {
     const size_t width = zmpi_type_size(w->type), point = width * (size_t)tool_components(w),

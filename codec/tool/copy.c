@@ -30,7 +30,8 @@ static bool by_device(const struct tool_input *in, size_t bytes)
     return false;
 }
 
-/* How much of `most` bytes from `at` on ends where a record does, if that is any. */
+/* The longest step from `at` on, of at most `most` bytes, that ends where a record does; else
+ * `most`. */
 static uint64_t step_of(const struct zmpi_record *record, size_t n, uint64_t at, uint64_t most)
 {
     uint64_t step = 0;
@@ -51,7 +52,7 @@ struct copy {
     uint64_t most;
 };
 
-/* A file must take the size; then, at the latest, a write says that there is no room. */
+/* The file gets its size first: a full disk shows here, or at the latest when data are written. */
 static int reserve(struct tool_output *out, uint64_t length)
 {
     struct statvfs s;
@@ -66,7 +67,7 @@ static int reserve(struct tool_output *out, uint64_t length)
     return TOOL_OK;
 }
 
-/* To where data are; *at is moved. */
+/* Skips holes: moves *at to the next data. */
 static int skip_hole(struct copy *c, uint64_t *at, uint64_t end)
 {
     uint64_t next;

@@ -21,8 +21,8 @@ static int open_container(struct tool_input *in, const char *path)
     return status;
 }
 
-/* All containers of the file in a row. *whole: none is damaged. On failure to open the next, *in is
- * closed and *open false. */
+/* Copies all containers of the file in a row. *whole: none is damaged. On failure to open the next,
+ * *in is closed and *open false. */
 static int copy_all(struct tool_input *in, struct tool_output *out, bool *open, bool *whole)
 {
     *open = *whole = true;

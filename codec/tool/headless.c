@@ -31,7 +31,7 @@ struct tool_headless {
 
 static const unsigned char no_id[16];
 
-/* What of [at, at + size) is in src, at `offset`, to dst. */
+/* Copies the part of [at, at + size) that src holds, at `offset`, to dst. */
 static void lay_over(unsigned char *dst, uint64_t at, size_t size, const unsigned char *src,
                      uint64_t offset, size_t n)
 {

@@ -55,7 +55,7 @@ static void describe_extent(const struct zmpi_extent *e, char text[200])
         snprintf(text + n, 200 - (size_t)n, "runs of %llu", (unsigned long long)e->run);
 }
 
-/* By what encoder 3 predicts. */
+/* Prints how encoder 3 predicts. */
 static const char *family_name(const struct zmpi_stream_info *info)
 {
     static const char *const names[] = {"", "lattice", "Lorenzo", "planes", "FLARE"};
@@ -346,7 +346,7 @@ static void list_records(struct tool_input *in, const struct zmpi_record *record
         printf("  ... %zu more (-a lists all)\n", count - LISTED);
 }
 
-/* All in front of the records. */
+/* Prints all that stands in front of the records. */
 static void print_json_head(const struct tool_input *in, const struct space *space)
 {
     printf("{\"path\": ");

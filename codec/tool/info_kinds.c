@@ -25,7 +25,7 @@ static size_t width_of(enum zmpi_type type)
     return type == ZMPI_BYTES ? 1 : type == ZMPI_F32 || type == ZMPI_I32 ? 4 : 8;
 }
 
-/* How many variables take turns where a record has one of them: it covers single elements. */
+/* The number of interleaved variables if the record is one of them: it covers single elements. */
 static unsigned components_of(const struct zmpi_extent *e, size_t width)
 {
     if (width == 1 || e->levels < 1 || e->levels > ZMPI_EXTENT_LEVELS || e->run != width ||
@@ -70,7 +70,7 @@ static enum zmpi_status range_of_stream(struct tool_input *in, const struct zmpi
     return status;
 }
 
-/* What the values of a record span; empty if it cannot be decoded: `zmpi verify` says why. */
+/* The range of a record's values; empty if it cannot be decoded: `zmpi verify` says why. */
 static enum zmpi_status range_of(struct tool_input *in, const struct zmpi_record *r,
                                  const struct zmpi_stream_info *info, struct zmpi_range *range)
 {

@@ -120,7 +120,7 @@ static void tell_of_scan(const struct tool_input *in)
                 damaged);
 }
 
-/* What begins at in->base. On failure the input is closed. */
+/* Opens the container that begins at in->base. On failure the input is closed. */
 static int open_here(struct tool_input *in)
 {
     enum zmpi_status read = tool_input_look(in, &in->is_container);
@@ -229,7 +229,7 @@ bool tool_input_is_at(const struct tool_input *in, const char *path)
            a.st_ino == b.st_ino;
 }
 
-/* What is not complete goes with a process that is told to end. */
+/* The output file while it is incomplete: a signal that ends the process removes it. */
 static const char *volatile incomplete;
 
 static void remove_incomplete(int number)
@@ -258,7 +258,7 @@ static int open_beside(struct tool_output *out, const char *path, bool is_there,
 {
     if (is_there && access(path, W_OK) != 0) /* a new file could have its name all the same */
         return tool_fail("%s: %s", out->path, strerror(errno));
-    /* As much of the name as leaves room for what makes it another. */
+    /* Cuts the name so that the suffix still fits. */
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     out->final = strdup(path);
     if (!out->final || asprintf(&out->temporary, "%.*s%.*s.XXXXXX", (int)(name - path), path,
@@ -322,7 +322,7 @@ int tool_output_write(struct tool_output *out, const void *src, size_t size)
     return TOOL_OK;
 }
 
-/* Zeros are looked for in pieces of this size: blocks of most file systems divide it. */
+/* The size of pieces that are searched for zeros: blocks of most file systems divide it. */
 #define HOLE ((size_t)64 << 10)
 
 static bool is_zero(const char *p, size_t n)

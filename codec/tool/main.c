@@ -208,7 +208,7 @@ static const struct tool_command *find_command(const char *name)
     return NULL;
 }
 
-/* With the command that was probably meant, if one is like it. */
+/* Names the command that was probably meant, if one is similar. */
 static int unknown_command(const char *name)
 {
     size_t least = (strlen(name) + 1) / 2;

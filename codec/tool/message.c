@@ -1,4 +1,4 @@
-/* message.c - what the commands of the tool say: errors, usage, help. */
+/* message.c - messages of the tool's commands: errors, usage, help. */
 #include <getopt.h>
 #include <stdarg.h>
 

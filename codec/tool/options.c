@@ -98,7 +98,7 @@ static void print_json(const struct zmpi_options *o, size_t i, const char *file)
     printf("}");
 }
 
-/* By its name in rules, its variable or its hint. */
+/* Finds an option by its name in rules, its variable or its hint. */
 static bool is_called(size_t i, const char *name)
 {
     const struct zmpi_option_info *option = zmpi_option_info(i);
@@ -106,7 +106,7 @@ static bool is_called(size_t i, const char *name)
            (option->info_key && strcasecmp(name, option->info_key) == 0);
 }
 
-/* Those of the names, or all if there is none. */
+/* Prints the options of these names, or all if there is no name. */
 static int print_some(const struct zmpi_options *o, const struct zmpi_options *job, char **names,
                       const char *file, bool json)
 {

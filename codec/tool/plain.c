@@ -7,7 +7,7 @@
 #include "reader/overwritten.h"
 #include "tool.h"
 
-/* What the user says, or what was found. */
+/* The size that the user gives, or that was found. */
 static int choose_size(const struct tool_input *in, const struct zmpi_overwritten *o,
                        const char *text, uint64_t *size)
 {
@@ -58,7 +58,7 @@ static int recover(struct tool_input *in, const char *to, const char *size_text)
         return tool_fail_status(in->path, status);
     if (kind == ZMPI_KIND_PLAIN)
         return tool_fail("%s: nothing is left of a container in it", in->path);
-    /* Of one whose first page is lost, zeros, most is there. */
+    /* A container whose first page is lost (zeros) still has most of its data. */
     const bool is_gone = o.most && o.least > ZMPI_HEADER_BYTES;
     if ((kind == ZMPI_KIND_CONTAINER && !is_gone) || kind == ZMPI_KIND_HEADLESS)
         return tool_fail(

@@ -43,7 +43,7 @@ static void count(struct recover *r, const struct zmpi_loss *loss)
     }
 }
 
-/* What a step has lost is filled and remembered. */
+/* Fills the bytes that a step has lost, and notes them. */
 static int mend(void *context, unsigned char *buffer, uint64_t at, uint64_t n)
 {
     struct recover *r = context;

@@ -41,7 +41,7 @@ static bool has_other_names(const struct trim *t)
     return fstat(t->in.fd, &s) == 0 && s.st_nlink > 1;
 }
 
-/* Only what is whole: a copy hides what is missing. */
+/* Trims whole files only: the copy would hide what is missing. */
 static int open_whole(struct trim *t, const char *path)
 {
     bool is_container;

@@ -82,7 +82,7 @@ static enum zmpi_status check_all(struct tool_input *in, size_t *bad)
     for (size_t i = 0; i < in->container.count; i++) {
         const struct zmpi_record *r = &record[i];
         enum zmpi_status status = check_record(in, r, &chunk);
-        if (status == ZMPI_ERR_MEMORY) { /* of the file that says nothing */
+        if (status == ZMPI_ERR_MEMORY) { /* of the file, when it prints nothing */
             free(record);
             return status;
         }
@@ -111,7 +111,7 @@ static bool network_is_right(const struct tool_input *in)
     return !status;
 }
 
-/* What verify found; `bad` records are printed already. */
+/* Prints the result of verify; `bad` records are printed already. */
 static int tell(const struct tool_input *in, size_t bad)
 {
     const struct zmpi_container *c = &in->container;
@@ -189,7 +189,7 @@ static int sync_file(struct tool_input *in)
     return fsync(in->fd) ? tool_fail("%s: %s", in->path, strerror(errno)) : TOOL_OK;
 }
 
-/* To the slot that does not count; to both if neither is right. */
+/* Writes to the slot that does not count, or to both if neither is valid. */
 static int write_header(struct tool_input *in, struct zmpi_container *c)
 {
     struct zmpi_header *h = &c->header;
@@ -271,7 +271,7 @@ static int write_heads(struct tool_input *in)
     return failed ? failed : sync_file(in);
 }
 
-/* What the file was found to be. */
+/* The kind of file that was found. */
 struct findings {
     size_t lost;    /* records of the index that are not there */
     size_t dropped; /* records that are there, overwritten, and left the index */
@@ -385,7 +385,7 @@ int tool_fsck(int argc, char **argv)
     int status = open_container(&in, argv[optind], mend);
     if (status)
         return status;
-    /* Where we write, a program would put its next records. */
+    /* The place that fsck writes to is where a program would put its next records. */
     if (mend && !tool_input_claim(&in))
         status = tool_fail("%s: a program is writing to it", in.path);
     else

@@ -106,7 +106,7 @@ static mode_t mode_of(int flags, va_list rest)
                      flags);                                                                       \
     }
 
-/* What fortified programs call where there is no mode. */
+/* Calls of fortified programs without a mode. */
 #define OPEN_2(ours, name)                                                                         \
     SHOWN int ours(const char *path, int flags) __asm__(name);                                     \
     int ours(const char *path, int flags)                                                          \
@@ -141,7 +141,7 @@ OPENAT_2(zmpi_view_openat64_2, "__openat64_2")
 typedef FILE *fopen_call(const char *path, const char *mode);
 typedef FILE *freopen_call(const char *path, const char *mode, FILE *file);
 
-/* As the C library opens a file for this mode. */
+/* The flags by which the C library opens a file for this mode. */
 static int flags_of(const char *mode)
 {
     const int access = strchr(mode, '+') ? O_RDWR : mode[0] == 'r' ? O_RDONLY : O_WRONLY;
@@ -152,7 +152,7 @@ static int flags_of(const char *mode)
            (strchr(mode, 'x') ? O_EXCL : 0);
 }
 
-/* Nothing is in its buffer yet: the descriptor under it may be another. */
+/* Its buffer is empty yet, so that the descriptor under it may be replaced. */
 static FILE *file_shown(FILE *file, const char *mode)
 {
     if (!file || !is_wanted(fileno(file), flags_of(mode)) ||

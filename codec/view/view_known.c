@@ -13,7 +13,7 @@ atomic_bool zmpi_view_on;
 
 enum { FILES = 1024, VIEWS = 256 };
 
-/* The last ones: older ones are looked at again, or look like what they are. */
+/* The files seen last. Older ones are examined again, or appear as they are. */
 static struct {
     struct stat file;
     uint64_t size;
@@ -103,7 +103,7 @@ void zmpi_view_add(const struct stat *view, const struct stat *container)
 bool zmpi_view_find(const struct stat *view, struct stat *container)
 {
     bool found = false;
-    if (!S_ISREG(view->st_mode) || view->st_nlink != 0) /* no name has it: so are they all */
+    if (!S_ISREG(view->st_mode) || view->st_nlink != 0) /* it has no name, as all views in memory */
         return false;
     take();
     for (size_t i = 0; i < VIEWS && !found; i++)
@@ -138,7 +138,7 @@ static bool is_zero(const unsigned char *p, size_t n)
     return n && *p == 0 && memcmp(p, p + 1, n - 1) == 0;
 }
 
-/* Most files are told by eight bytes. Zeros may be a container whose header is lost. */
+/* Eight bytes tell most files. Zeros may be a container whose header is lost. */
 bool zmpi_view_is_container(int fd, const struct stat *s)
 {
     unsigned char head[8];
@@ -155,7 +155,7 @@ bool zmpi_view_is_container(int fd, const struct stat *s)
     if (!is_zero(head, sizeof head) || zmpi_view_recall(s, &size))
         return false;
     if (zmpi_source_look(&in, &kind) || !zmpi_kind_is_plain(kind))
-        return true; /* reading tells what is wrong */
+        return true; /* an error shows when the bytes are read */
     zmpi_view_note(s, ZMPI_VIEW_PLAIN);
     return false;
 }

@@ -7,7 +7,7 @@
 #include "options/options.h"
 #include "view/view.h"
 
-/* A wrong setting is told of, and counts as none. */
+/* A wrong setting gets a line, and counts as not set. */
 struct zmpi_view_settings zmpi_view_settings(void)
 {
     struct zmpi_options o;
@@ -22,7 +22,7 @@ struct zmpi_view_settings zmpi_view_settings(void)
     return settings;
 }
 
-/* Not where a program has other rights than its user. */
+/* Not in a program that has other rights than its user (setuid). */
 __attribute__((constructor)) static void start(void)
 {
     atomic_store(&zmpi_view_on, getauxval(AT_SECURE) == 0);

@@ -93,7 +93,7 @@ static int share(int fd, const struct stat *wanted)
     return shared;
 }
 
-/* In memory, as far as it may be; else a file. */
+/* Makes the view in memory, as far as the limit allows; else in a file. */
 static int new_file(uint64_t size, uint64_t used)
 {
     const char *folder = secure_getenv("TMPDIR");
@@ -123,7 +123,7 @@ static int no_space(const char *name, uint64_t size)
     return -1;
 }
 
-/* What programs make of an error of ours. */
+/* Logs an error of ours, and sets the errno that programs expect. */
 static int fail(const struct zmpi_reader_error *error)
 {
     zmpi_log(ZMPI_LOG_ERROR, "%s", error->text);
@@ -131,7 +131,7 @@ static int fail(const struct zmpi_reader_error *error)
     return -1;
 }
 
-/* For reading alone, as the program asked for. */
+/* Opens it again for reading alone, as the program asked. */
 static int finish(int fd, const struct stat *container)
 {
     struct stat view;

@@ -46,7 +46,7 @@ static bool open_here(int fd, int flags)
         return view == fd || (view >= 0 && replace(fd, view));
     }
     snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-    int other = open(self, O_RDONLY | O_CLOEXEC); /* what is written only may be read so */
+    int other = open(self, O_RDONLY | O_CLOEXEC); /* to read a file that was opened write-only */
     const bool is_container = other >= 0 && zmpi_view_is_container(other, &s);
     if (other >= 0)
         close(other);

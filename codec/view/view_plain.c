@@ -66,7 +66,7 @@ static bool write_plain(const char *path, int fd, int to, const struct stat *s)
     return true;
 }
 
-/* Under the lock: nobody else does this to the file. */
+/* With the lock: no other process makes the file plain meanwhile. */
 static bool replace(const char *path, int fd, const struct stat *s)
 {
     char name[PATH_MAX + 8];
@@ -128,7 +128,7 @@ bool zmpi_view_make_plain(int *fd, int flags)
         return refuse("a file without a name", EBUSY, "it has no name");
     while (flock(*fd, LOCK_EX) && errno == EINTR)
         ;
-    /* Who had the lock before has perhaps done it. */
+    /* The process that had the lock before has perhaps done it. */
     const bool is_there = is_at(&s, path);
     const bool done = is_there                ? replace(path, *fd, &s)
                       : is_container_at(path) ? refuse(path, EBUSY, "it was replaced by another")

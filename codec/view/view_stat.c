@@ -46,7 +46,7 @@ static uint64_t look_at(int at, const char *path, const struct stat *s)
     return size;
 }
 
-/* What stat said of this path. */
+/* Corrects what stat returned for this path. */
 static void show(int at, const char *path, struct stat *s)
 {
     const int before = errno;
@@ -64,7 +64,7 @@ static void show(int at, const char *path, struct stat *s)
     errno = before;
 }
 
-/* What stat said of a descriptor: one that we gave, or not. */
+/* Corrects what stat returned for a descriptor, of a view or another. */
 static void show_open(struct stat *s)
 {
     struct stat container;
@@ -185,7 +185,7 @@ static struct statx_timestamp time_of(const struct timespec *t)
     return (struct statx_timestamp){.tv_sec = t->tv_sec, .tv_nsec = (uint32_t)t->tv_nsec};
 }
 
-/* Of a view: what it is the view of. */
+/* Of a view: stat of its container. */
 static void give(const struct stat *s, struct statx *x)
 {
     x->stx_dev_major = major(s->st_dev);

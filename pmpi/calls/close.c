@@ -12,13 +12,13 @@
 #include "report/report.h"
 #include "wrappers.h"
 
-/* Nothing was written to a new file: leave it as empty as without us. */
+/* Nothing was written to a new file: leave it empty, as without zmpi. */
 static bool still_empty(const struct zfile *f)
 {
     return f->container.count == 0 && f->container.logical_size == 0;
 }
 
-/* What failed is in the container, which stays then. */
+/* If that fails, the data are in the container, which stays. */
 static int replace(struct zfile *f, int failed)
 {
     int rc = zreplace_close(f, &f->plain);
@@ -52,7 +52,7 @@ static int finish(struct zfile *f)
     return zfile_alike(f, rc ? rc : left);
 }
 
-/* Nobody finds it any more; the handle that is not the program's is closed. */
+/* Removes the file from the table, and closes the handle that is not the program's. */
 static int leave(struct zfile *f)
 {
     zshared_remove(f);

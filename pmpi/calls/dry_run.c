@@ -21,7 +21,7 @@ atomic_int zdry_files;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dry *list;
 
-/* Where it hangs in the list, with the lock. */
+/* The link of the list that points to it. With the lock. */
 static struct dry **place_of(MPI_File fh)
 {
     struct dry **at = &list;
@@ -127,7 +127,7 @@ static void make_plan(struct zfile *f, struct zplan *p, const void *buf, MPI_Cou
     zplan_look_for_shape(f, p);
 }
 
-/* Of all ranks' data, as a collective call has it. */
+/* The range of all ranks' data, as in a collective call. */
 static void find_range(struct zfile *f, struct zplan *p, bool together, struct zmpi_range *range)
 {
     struct zmpi_fill fill = {0, 0};

@@ -37,7 +37,7 @@ const char *zfound_path(const char *name)
 /* Bytes at the beginning and the end of a file that tell what it is. */
 enum { HEAD = ZMPI_HEADER_BYTES + 8, TAIL = 4096 };
 
-/* The end is not looked at where the beginning tells: others may be cutting the file. */
+/* The end is not read if the beginning tells: others may be cutting the file. */
 static bool is_overwritten(int fd, const unsigned char *head, size_t size, off_t file_size)
 {
     unsigned char tail[TAIL];
@@ -67,7 +67,7 @@ static enum zfound recognise_overwritten(const struct zmpi_reader *in)
                                                                : ZFOUND_OVERWRITTEN;
 }
 
-/* By its first bytes; size 0: they cannot be read. */
+/* Judges by its first bytes; size 0: they cannot be read. */
 static enum zfound recognise(int fd, const unsigned char *head, size_t size, off_t file_size)
 {
     const struct zmpi_reader reader = {
@@ -128,8 +128,8 @@ static bool is_replaced(const char *path, int amode, const struct zmpi_options *
            amode & MPI_MODE_RDWR && stat(path, &s) == 0 && S_ISREG(s.st_mode);
 }
 
-/* Rank 0: what is opened for writing and stays plain is told of in the report. `there`: what was
- * found; it may be no file of data at all. */
+/* Rank 0: notes for the report a file that is opened for writing and stays plain. `there`: what was
+ * found; it may be no data file at all. */
 static void tell_of_plain(const char *path, enum zfound there, bool selected,
                           const struct zmpi_options *o)
 {
@@ -175,7 +175,7 @@ int zfound_decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
             mine[0] = ZFOUND_THERE;
         if (mine[0] == ZFOUND_NONE) /* an error of the MPI library, unless it makes one */
             mine[0] = amode & MPI_MODE_CREATE ? ZFOUND_EMPTY : ZFOUND_OTHER;
-        /* Who only reads is one of us too: others may be about to write. */
+        /* A reader counts as a user of the container, too: others may be about to write. */
         const bool is_new = mine[0] == ZFOUND_EMPTY;
         if (mine[0] == ZFOUND_EMPTY && zdecompress_is_known(path, o))
             mine[0] = ZFOUND_OTHER;

@@ -13,7 +13,7 @@
 #include "transfer/transfer.h"
 #include "wrappers.h"
 
-/* What MPI_Wait will report. */
+/* The status that MPI_Wait returns. */
 struct outcome {
     uint64_t bytes;
 };

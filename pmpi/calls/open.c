@@ -35,7 +35,7 @@ static int physical_mode(int amode)
     return mode;
 }
 
-/* Records that nobody has indexed, and what is none. */
+/* Logs records without an index, and bytes that are no records. */
 static void tell_of_the_end(const struct zfile *f, uint64_t file_size)
 {
     const struct zmpi_container *c = &f->container;
@@ -162,7 +162,7 @@ static int prepare_root(struct zfile *f, enum zfound found)
     return zsession_started(f);
 }
 
-/* It is in nobody's hands yet. */
+/* No other thread or rank has it yet. */
 static void drop_file(struct zfile *f)
 {
     zsession_free(f);
@@ -187,7 +187,8 @@ static char *from_root(const char *path)
     return whole;
 }
 
-/* With all that every rank must have before it goes on with others. NULL: no memory. */
+/* A struct zfile with all that every rank must have before it goes on with others. NULL: no memory.
+ */
 static struct zfile *new_file(const char *path, int amode, const struct zmpi_options *o, int ranks)
 {
     struct zfile *f = calloc(1, sizeof *f);
@@ -224,7 +225,7 @@ static struct zfile *new_file(const char *path, int amode, const struct zmpi_opt
     return NULL;
 }
 
-/* What a rank has to itself. */
+/* Sets the members that differ from rank to rank. */
 static int prepare_here(struct zfile *f, MPI_Comm comm, enum zfound found)
 {
     PMPI_Comm_rank(comm, &f->rank);
@@ -259,7 +260,7 @@ static int prepare(struct zfile *f, MPI_Comm comm, enum zfound found)
     return rc;
 }
 
-/* f: taken over. The handle of a file that is open already stays the program's. */
+/* f: taken over. The handle of a file that is open already remains the program's. */
 static int open_container(struct zfile *f, MPI_Comm comm, const char *name, MPI_Info info,
                           enum zfound found, MPI_File *fh)
 {
@@ -292,7 +293,7 @@ static int open_container(struct zfile *f, MPI_Comm comm, const char *name, MPI_
     return rc;
 }
 
-/* As the plain file was that it has been. */
+/* Takes over the state that the plain file had. */
 static int take_state(struct zfile *f)
 {
     MPI_Errhandler handler;
@@ -420,7 +421,7 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
     const bool datasets = zhdf5_is_opening() && zmpi_rules_dataset(&o, NULL, NULL);
     if (datasets && o.source[zmpi_option_index("hdf5")] == ZMPI_FROM_DEFAULT)
         o.hdf5 = ZMPI_HDF5_CONTAINER;
-    /* What no rule names is exact then. */
+    /* Then data that no rule names are exact. */
     struct zmpi_bound of_calls;
     if (!o.bound_set && (datasets || zmpi_rules_call(&o, path, 0, &of_calls))) {
         o.bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};

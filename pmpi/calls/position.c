@@ -17,8 +17,8 @@ static const struct zmpi_bound *bound_in_force(const struct zfile *f)
     return zmpi_option_is_hint(&f->options, "error_bound") ? &f->options.bound : &f->file_bound;
 }
 
-/* Programs give back what MPI_File_get_info has told them (HDF5 from 1.14 on does): that sets
- * nothing, and rules stay stronger. */
+/* Programs pass hints of MPI_File_get_info back (HDF5 from 1.14 on does): these set nothing, and
+ * rules stay stronger. */
 static int take_hints(struct zfile *f, MPI_Info info, char message[256])
 {
     const size_t row = zmpi_option_index("error_bound");
@@ -39,7 +39,7 @@ static int apply_hints(struct zfile *f, MPI_Info info)
     char message[256];
     if (info == MPI_INFO_NULL)
         return MPI_SUCCESS;
-    int rc = zstage_flush(f); /* what is staged keeps the bound it was given under */
+    int rc = zstage_flush(f); /* staged data keep the bound that they were written with */
     if (take_hints(f, info, message))
         return zfile_raise(f, MPI_ERR_INFO_VALUE, "%s", message);
     if (f->rank == 0)

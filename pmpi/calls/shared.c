@@ -42,7 +42,7 @@ static int raise(struct zfile *f, int error)
                        strerror(error));
 }
 
-/* How a step changes the pointer. */
+/* The change of the pointer by a step. */
 enum step { STEP_ADD, STEP_ADD_TO_END, STEP_SET };
 
 /* One locked step; *before is where the pointer was. STEP_ADD_TO_END does not go beyond `limit`;
@@ -106,7 +106,7 @@ int zshared_access(struct zfile *f, struct zrequest *r, ztransfer *go)
     return rc;
 }
 
-/* Each rank behind the ranks before it; rank 0 moves the pointer for all. */
+/* Each rank's data follow those of the ranks before it; rank 0 moves the pointer for all. */
 int zshared_ordered(struct zfile *f, struct zrequest *r, ztransfer *go)
 {
     uint64_t mine = 0, before = 0, total = 0, base[2] = {0, 0};

@@ -23,7 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct unbound *list;
 static atomic_int count; /* read without the lock: mostly there is none */
 
-/* Where it hangs in the list, with the lock. */
+/* The link of the list that points to it. With the lock. */
 static struct unbound **place_of(MPI_File fh)
 {
     struct unbound **at = &list;

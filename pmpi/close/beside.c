@@ -27,7 +27,7 @@ static bool has_attributes(const char *path)
     return false;
 }
 
-/* Nobody else makes a file of this name: one that is there was left by a process that died. */
+/* No other program makes a file of this name: an existing one was left by a process that died. */
 static int make(const char *name)
 {
     const int flags = O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode = S_IRUSR | S_IWUSR;

@@ -69,7 +69,7 @@ static bool find_kind(uint64_t hash)
     return false;
 }
 
-/* How much smaller a file must be; 0: it may be of any size. */
+/* The ratio that a file must reach; 0: it may have any size. */
 static double least_ratio(const struct zmpi_options *o)
 {
     return o->bound_set && o->bound.mode == ZMPI_RATIO ? 0 : o->least_ratio;
@@ -106,7 +106,7 @@ static bool remember(const char *path, int ranks)
 void zdecompress_look(struct zfile *f, const struct zmpi_run *run, const unsigned char *data)
 {
     const uint64_t size = run->length < ZMPI_MAGIC_BYTES ? run->length : ZMPI_MAGIC_BYTES;
-    /* Who names the files and says what is in them means these, too. */
+    /* A user who names the files and their element type means these files, too. */
     const bool meant = f->options.element_type != ZMPI_ELEMENTS_DATATYPE &&
                        f->options.source[zmpi_option_index("files")] != ZMPI_FROM_DEFAULT;
     if (f->data.format || run->offset != 0 || f->options.least_ratio <= 0 || meant)
@@ -168,7 +168,7 @@ static bool create(struct zfile *f, struct names *name)
     const unsigned char *id = f->container.header.id;
     char link[40];
     snprintf(link, sizeof link, "/proc/self/fd/%d", f->session.fd);
-    /* By the name that it has now; without /proc that may be another file's. */
+    /* Opens it by its present name; without /proc that may be another file's. */
     if (!(realpath(link, name->final) || realpath(f->place, name->final)) ||
         !zsession_is_at(f, name->final))
         return false;
@@ -243,7 +243,7 @@ static bool give_back(struct zfile *f)
     return ok;
 }
 
-/* What goes wrong costs nothing: no handler that ends the program is to hear of it. */
+/* A failure costs nothing: it must not call an error handler, which may end the program. */
 static bool give_back_quietly(struct zfile *f)
 {
     MPI_Errhandler handler = zfile_silence_errors(f);
@@ -259,7 +259,7 @@ static const char *why(const struct zfile *f, const double all[SUMS])
     return is_of_bytes(f, all) ? "nothing but bytes" : "saved too little";
 }
 
-/* Of small files, of which there may be many, the report alone tells. news: of this kind. */
+/* Small files, which may be many, appear in the report alone. news: the first of this kind. */
 static void tell(const struct zfile *f, const double all[SUMS], bool news)
 {
     if (f->rank == 0)
@@ -270,8 +270,8 @@ static void tell(const struct zfile *f, const double all[SUMS], bool news)
                  news ? "; new files of such a name stay plain" : "");
 }
 
-/* Is how small lossy data become a matter of measured time? Then later files' values must not be.
- */
+/* Does the size of lossy data depend on measured time? Then values of later files must not depend
+ * on it. */
 static bool is_by_time(const struct zmpi_options *o)
 {
     return o->bound_set && o->bound.mode != ZMPI_LOSSLESS && strcmp(o->codec, "auto") == 0;

@@ -20,7 +20,7 @@
 #include "index/header.h"
 #include "mpi/runtime.h"
 
-/* What is copied at a time. */
+/* Bytes copied at a time. */
 #define PIECE ((size_t)4 << 20)
 /* With fewer bytes of floats the plain file stays what it is. */
 #define FLOATS_LEAST ((uint64_t)64 << 10)
@@ -58,7 +58,7 @@ static bool is_space(const char *path, uint64_t size)
     return statvfs(path, &v) == 0 && v.f_bavail * v.f_frsize >= size && zbeside_may_be_long(size);
 }
 
-/* What may be read must be copied first. */
+/* A file that may be read must have its data copied first. */
 bool zreplace_may(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o)
 {
     const int never = MPI_MODE_APPEND | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE |
@@ -77,7 +77,7 @@ bool zreplace_may(MPI_Comm comm, const char *path, int amode, const struct zmpi_
 
 /* ---- begin ---- */
 
-/* Is a container of that name nobody's? One that a run has left which was killed. */
+/* Is a container of that name left over from a run that was killed? */
 static bool is_left(const char *name)
 {
     struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -143,7 +143,7 @@ struct zreplace *zreplace_begin(MPI_Comm comm, const char *path, const struct zm
     }
     ok = !PMPI_Bcast(&r->n, (int)sizeof r->n, MPI_BYTE, 0, comm) && ok;
     r->below = r->n.size;
-    /* The program has it open nowhere. */
+    /* The program has not opened it by other means. */
     ok = zruntime_all(comm, ok && stat(r->n.plain, &s) == 0 && zdescriptors_of(&s) == 0);
     if (ok)
         return r;
@@ -242,7 +242,7 @@ void zreplace_resized(struct zfile *f, uint64_t size)
 
 /* ---- what is there now ---- */
 
-/* What records have and what they have not, below `size`. */
+/* The container's records below `size`, and the holes that they leave. */
 struct state {
     struct zmpi_container from;
     struct zmpi_run *hole;
@@ -257,7 +257,7 @@ static void forget(struct state *s)
     zmpi_container_free(&s->from);
 }
 
-/* Has nobody else changed it, or could? It has its name still. */
+/* Has no other process changed it, or could it? Does it still have its name? */
 static bool is_undisturbed(const struct zfile *f)
 {
     const struct zreplace *r = f->replace;
@@ -332,7 +332,7 @@ static bool is_touched(const struct zfile *f, const uint64_t all[2])
     return all[0] > 0 || r->below < r->n.size || f->container.logical_size != r->n.size;
 }
 
-/* Where records have nothing of what was there. Holes behind it stay holes. */
+/* Copies the bytes that no record has from the plain file. Holes behind it stay holes. */
 static size_t holes_before(struct zmpi_run *hole, size_t n, uint64_t below)
 {
     while (n && hole[n - 1].offset >= below)
@@ -384,7 +384,7 @@ static bool keep(struct zfile *f)
     return true;
 }
 
-/* What was synchronised is not to be lost with a process that is killed. */
+/* Synced data must survive if the process is killed. */
 static int keep_synced(struct zfile *f)
 {
     if (!keep(f))
@@ -414,7 +414,7 @@ int zreplace_synced(struct zfile *f)
 
 /* ---- close ---- */
 
-/* Collective: what the program wrote goes into the plain file after all. */
+/* Collective: copies what the program wrote into the plain file after all. */
 static int write_back(struct zfile *f, struct state *s, bool known)
 {
     struct zreplace *r = f->replace;

@@ -7,7 +7,7 @@
 #include "close/trim.h"
 #include "index/header.h"
 
-/* What all ranks get to know. */
+/* What all ranks learn. */
 struct found {
     uint64_t gaps, bytes;
     int own;

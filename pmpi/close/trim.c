@@ -22,11 +22,11 @@
 
 enum { NOTE_AT = 416, NOTE_BYTES = 24 };
 
-/* It is not worth while below these: of growth, of one stretch of room, of all of it. */
+/* Trimming is not worth it below these bytes: of growth, of one stretch of space, of all space. */
 #define GROWTH_LEAST ((uint64_t)64 << 10)
 #define GAP_LEAST    ((uint64_t)8 << 10)
 #define DEAD_LEAST   ((uint64_t)32 << 10)
-/* What may be looked at: records, 200 bytes of memory each; runs, up to 48 bytes each. */
+/* The most that is examined: records, 200 bytes of memory each; runs, up to 48 bytes each. */
 #define RECORDS_MOST ((size_t)1 << 19)
 #define RUNS_MOST    ((uint64_t)1 << 20)
 #define REUSE_LEAST  ((uint64_t)4 << 10)
@@ -44,7 +44,8 @@ static void put_note(const struct zfile *f, const struct ztrim *t)
     (void)zfd_write(f->session.fd, b, sizeof b, NOTE_AT);
 }
 
-/* Can the file system take room back? Asked behind the file, where there is none. */
+/* Can the file system punch holes? The test is behind the end of the file, where there are no data.
+ */
 static bool is_possible(int fd, uint64_t behind)
 {
     const off_t one = (off_t)1 << 20;
@@ -52,8 +53,7 @@ static bool is_possible(int fd, uint64_t behind)
                                 ((off_t)behind / one + 2) * one, one) == 0;
 }
 
-/* Has the log grown, with what went to room that is used again, by so many tenths of what was kept?
- */
+/* Has the log grown, counting what went into gaps, by this many tenths of what was kept? */
 static bool has_grown(const struct zfile *f, uint64_t reused, unsigned tenths)
 {
     const uint64_t end = f->log.end, growth = end > f->trim.end ? end - f->trim.end : 0;
@@ -66,7 +66,8 @@ static bool is_wanted(const struct zfile *f, uint64_t written, uint64_t reused, 
     if (!f->options.trim || f->amode & MPI_MODE_DELETE_ON_CLOSE || f->session.shared ||
         f->session.no_locks || !has_grown(f, reused, tenths))
         return false;
-    /* Who writes a file for the first time writes it once, or tells otherwise. */
+    /* A session that has made the file overwrites much of it only if it wrote nearly twice the
+     * file's size. */
     return !first || written >= f->container.logical_size / 10 * 19;
 }
 
@@ -87,7 +88,7 @@ bool ztrim_worth(struct zfile *f, uint64_t written, uint64_t reused)
 {
     if (!is_wanted(f, written, reused, 5))
         return false;
-    f->trim.end = f->log.end; /* not again at once, whatever comes of it */
+    f->trim.end = f->log.end; /* not again at once, whatever the result */
     return true;
 }
 
@@ -107,7 +108,7 @@ static bool plan_compaction(struct zfile *f, struct zmpi_compaction *out)
     return done;
 }
 
-/* What went wrong is no error of the program's: the index that is there is as good. */
+/* A failure is no error of the program's: the present index is as good. */
 static bool put_index(struct zfile *f, struct zmpi_container *kept, uint64_t *place)
 {
     struct zmpi_reader reader = zfile_reader(f);
@@ -135,7 +136,7 @@ static bool put_index(struct zfile *f, struct zmpi_container *kept, uint64_t *pl
     return written;
 }
 
-/* Rank 0: is there room to be given back when this index, at `place`, is safe on the disk? */
+/* Rank 0: is there space to give back when this index, at `place`, is safe on the disk? */
 static bool renew_index(struct zfile *f, struct zmpi_compaction *s, uint64_t *place)
 {
     bool renewed = false;
@@ -155,7 +156,7 @@ static bool renew_index(struct zfile *f, struct zmpi_compaction *s, uint64_t *pl
 
 /* ---- room ---- */
 
-/* Rank 0: what may be used again, by place; gap[] is taken over. */
+/* Rank 0: sets the gaps that may be used again, by place; gap[] is taken over. */
 static void keep_gaps(struct zfile *f, struct zmpi_run *gap, size_t n)
 {
     size_t kept = 0;
@@ -217,7 +218,7 @@ static bool is_last(struct zfile *f)
            h.log_end == mine->log_end;
 }
 
-/* Holes where there is much room. */
+/* Punches holes where gaps are large. */
 static bool punch(int fd, const struct zmpi_run *gap, size_t n)
 {
     bool good = true;
@@ -246,7 +247,7 @@ static void clear_heads(int fd, const struct zmpi_compaction *s)
     }
 }
 
-/* Zeros instead of the dropped records in what room is left, so that no scan finds them again. */
+/* Writes zeros over dropped records in the remaining gaps, so that no scan finds them again. */
 static void clear(int fd, const struct zmpi_run *gap, size_t n, const struct zmpi_compaction *s)
 {
     static const unsigned char zeros[GAP_LEAST];

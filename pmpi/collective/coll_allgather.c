@@ -56,7 +56,7 @@ int zw_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         &c, PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
 }
 
-/* Of the largest block: all ranks know all sizes. */
+/* The size of the largest block: all ranks know all sizes. */
 static uint64_t largest(const int counts[], MPI_Datatype datatype, MPI_Comm comm)
 {
     int ranks, most = 0, inter;

@@ -28,13 +28,13 @@ enum {
     MOST_RAW = 1024
 };
 #define RETRIES 0.02
-/* What is estimated to take more than so many times the best is not tried like the others. */
+/* A way estimated to take more than this many times the best is not tried like the others. */
 #define HOPELESS 1.5
-/* What is estimated to take less than this part of the best is tried first. */
+/* A way estimated to take less than this part of the best is tried first. */
 #define PROMISING 0.8
-/* What took so many times longer was not hidden by the other. */
+/* Of codec and network, the one that took this many times longer was not hidden by the other. */
 #define LONGER 1.25
-/* A way takes so many times what it took, or the other way round: something has changed. */
+/* A way takes this many times its earlier time, or the inverse: something has changed. */
 #define CHANGED 2.0
 /* Seconds that compression has cost, and the part of all that its calls took. */
 #define WORTH_A_LINE 1.0
@@ -101,7 +101,7 @@ double zauto_link(const struct zpending *p)
     return overlapped > LONGER * p->codec ? overlapped : fmax(rest - codec, 0);
 }
 
-/* In bytes of the largest block, as the measured times are. */
+/* Estimates the encoders' times, for a byte of the largest block, as the measured times are. */
 static void estimate_encoders(struct zmeasured *m, struct zmpi_codec_choice *c,
                               const struct zpending *p)
 {
@@ -164,7 +164,7 @@ double zauto_expected(const struct zmeasured *m, int way)
     return is_valid || !(m->estimate[way] > 0) ? m->per_byte[way] : m->estimate[way];
 }
 
-/* Of the faster encoder of those measured. */
+/* The time of the faster of the measured encoders. */
 static double expected_compressed(const struct zmeasured *m)
 {
     double least = 0;
@@ -251,7 +251,8 @@ static int find_new(const struct zmeasured *m, const struct zauto_ways *ways)
     return -1;
 }
 
-/* What it may take. Of an outdated one without an estimate only a trial tells. */
+/* The expected time of a way. If its time is outdated and there is no estimate, only a trial tells.
+ */
 static double hoped(const struct zmeasured *m, int way)
 {
     if (outdated(m, way) && !(m->estimate[way] > 0))
@@ -259,7 +260,7 @@ static double hoped(const struct zmeasured *m, int way)
     return zauto_expected(m, way);
 }
 
-/* One of the slower, if it is its turn; -1: none is for `wait` calls. */
+/* A slower way that is due for a trial; -1: none for `wait` calls. */
 static int find_due(const struct zmeasured *m, const struct zauto_ways *ways, unsigned *wait)
 {
     const double others = ways->may[ZRAW] + ways->may[ZMPI_FLE] + ways->may[ZMPI_HUFFMAN] - 1;
@@ -301,7 +302,7 @@ int zauto_choose(struct zmeasured *m, const struct zauto_ways *ways, bool all_kn
         way = find_due(m, ways, &wait);
     if (way >= 0)
         return way;
-    /* Nobody needs to be asked until then, as long as raw ones take what they did. */
+    /* No agreement is needed until then, as long as raw calls take their time of before. */
     if (m->best == ZRAW && all_know && m->since[ZRAW] == 1 && !m->strange[ZRAW]) {
         m->skip = wait < MOST_RAW ? wait : MOST_RAW;
         for (int k = 0; k < ZWAYS; k++)

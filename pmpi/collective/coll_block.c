@@ -87,7 +87,8 @@ bool zblock_put(const struct zblock *b, uint64_t at, uint64_t bytes, const unsig
                          false);
 }
 
-/* Small runs in a device's memory are quicker gathered and spread there, if it has the room. */
+/* Small runs in a device's memory are gathered and spread faster by the device, if it has the
+ * memory. */
 void zblock_destination(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
                         struct zpart *part)
 {

@@ -68,7 +68,7 @@ bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all
     return !goes_raw(c);
 }
 
-/* What ranks tell each other in an agreement: the least of the first numbers counts, the largest of
+/* Numbers that ranks exchange in an agreement: the minimum of the first ones counts, the maximum of
  * the others. */
 enum {
     READY,
@@ -136,7 +136,7 @@ static void learn(struct zcomm *s, const double all[NUMBERS])
     p.sent = all[SENT];
     zauto_learn(s, &p);
     const double link = zauto_link(&p);
-    /* What MPI sends in raw ones is its own affair. */
+    /* Raw calls do not count: MPI decides what it sends. */
     if (p.any && p.way && link > 0 && s->rank == 0)
         zreport_link(p.op, p.sent, link);
     const double saved = p.any ? zauto_saved(s, &p) : 0;
@@ -171,7 +171,7 @@ static bool choose(struct zcall *c)
     return c->way != ZRAW;
 }
 
-/* What one rank alone was told can be seen here, if it did not keep that rank from asking. */
+/* Settings that one rank alone has show here, unless they kept that rank from asking. */
 static bool settings_agree(struct zcall *c, const double all[NUMBERS])
 {
     struct zcomm *s = c->state;
@@ -244,7 +244,7 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
 
 /* ---- the end ---- */
 
-/* What auto chose, and what it takes each encoder to be worth. */
+/* Notes auto's choice, and its estimate of each encoder's time. */
 static void say_choice(const struct zcall *c, double elapsed, struct zcall_outcome *outcome)
 {
     const struct zmeasured *m = &c->state->measured[c->op][zauto_class(c->bytes)];

@@ -31,7 +31,7 @@ static bool only_root_sends(enum zop op)
     return op == ZOP_SCATTER || op == ZOP_SCATTERV || op == ZOP_BCAST;
 }
 
-/* What this rank sends in all. */
+/* Bytes that this rank sends in all. */
 static double bytes_of(const struct zcall *c, const struct zside *sent)
 {
     double bytes = 0;

@@ -10,7 +10,7 @@
 
 #include "collective/coll.h"
 
-/* What this rank does in a call. */
+/* This rank's part in a call. */
 struct plan {
     struct zexchange x;
     struct zblock own, own_place; /* its data for itself; bytes 0: none, or in place already */
@@ -149,7 +149,7 @@ static void scan_all(struct zcall *c, void *context)
         zcall_scan(c, &p->own, p->x.scratch);
 }
 
-/* What goes to others: the ratio is that of messages. */
+/* Bytes that go to others: the ratio is that of messages. */
 static int search_of_all(struct zcall *c, const struct plan *p)
 {
     int rc;

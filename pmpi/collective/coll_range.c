@@ -18,8 +18,8 @@ static void look_for_fill(struct zcall *c, enum zmpi_type element, const void *d
     c->fill = zmpi_fill_merge(c->fill, zmpi_fill_look(element, data, count, range));
 }
 
-/* By the device that holds the data, or by the CPU, which alone takes components apart. What is
- * kept exactly has no part in it: byte-swapped, a small number may be 1e300. */
+/* Scans on the device that holds the data, or on the CPU, which alone separates components. Exact
+ * data are left out: a small byte-swapped number may look like 1e300. */
 static bool scan(struct zcall *c, const struct zblock *b, struct zpart *part, uint64_t bytes,
                  unsigned char *scratch, struct zmpi_range *range)
 {

@@ -151,7 +151,8 @@ static void place_one(struct work *w, bool *did)
 
 /* ---- progress ---- */
 
-/* Of what was too long an empty message goes on, so that nobody waits for it. */
+/* In place of a message that was too long, an empty one is passed on, so that no rank waits for it.
+ */
 static void note_arrival(struct work *w, struct slot *s, const MPI_Status *status, bool good)
 {
     s->here = true;

@@ -168,7 +168,7 @@ bool zreport_collectives_sum(void)
     return calls > 0;
 }
 
-/* What ZMPI_CODEC=auto did, and what it takes each encoder to be worth. */
+/* Prints the choices of ZMPI_CODEC=auto, and its estimate of each encoder's time. */
 static void print_choice(FILE *out, const struct row *r)
 {
     if (r->calls_by[0] + r->calls_by[1] == 0)

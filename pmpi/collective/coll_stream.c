@@ -8,7 +8,7 @@
 #include "mpi/runtime.h"
 #include "stream/compress_job.h"
 
-/* What the program says are floats, and is none; said once by each process. */
+/* Data that the program declares as floats, and that are none; logged once by each process. */
 static void tell_of_looks(const struct zcall *c, enum zmpi_type element, enum zmpi_looks looks)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -35,7 +35,7 @@ bool zpiece_has_numbers(const struct zcall *c, enum zmpi_type element, const voi
     return looks == ZMPI_LOOKS_RIGHT;
 }
 
-/* Who sends a piece alone decides: it says itself what it is. */
+/* The sender of a piece alone decides: the message says what it is. */
 static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element, const void *data,
                                   size_t bytes)
 {

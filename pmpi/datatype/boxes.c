@@ -32,7 +32,7 @@ static void copy(struct zboxes *b, unsigned char *place, unsigned char *packed, 
     }
 }
 
-/* What there is, its last plane too if that is not full. */
+/* Copies all rows, also those of an incomplete last plane. */
 void zboxes_flush(struct zboxes *b)
 {
     if (b->rows == 0)

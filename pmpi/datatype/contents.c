@@ -11,7 +11,7 @@
 #include "datatype/datatype.h"
 #include "mpi/next.h"
 
-/* How many numbers and types a constructor got. */
+/* The number of integers, addresses and types that a constructor got. */
 struct envelope {
     MPI_Count integers, addresses, large, datatypes;
     int combiner;

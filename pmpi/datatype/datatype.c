@@ -120,8 +120,8 @@ void zshape_prepend(size_t shape[3], size_t n)
         shape[0] *= n;
 }
 
-/* What the outermost constructor adds to its child's shape; where it tells nothing, all elements
- * are one row. */
+/* The dimension that the outermost constructor adds to its child's shape; if it tells nothing, all
+ * elements are one row. */
 static void derived_shape(const struct zcontents *c, struct ztype *t)
 {
     const int64_t *n = c->integer;
@@ -186,7 +186,7 @@ static void struct_extents(const struct zcontents *c, struct ztype *t)
     free(member);
 }
 
-/* As derived_shape, of all extents. */
+/* As derived_shape, for all extents. */
 static void derived_extents(const struct zcontents *c, struct ztype *t)
 {
     const int64_t *n = c->integer;

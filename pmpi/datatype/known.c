@@ -1,4 +1,4 @@
-/* known.c - memory of the program whose elements a library told. */
+/* known.c - memory of the program whose element types a library knows. */
 #include "datatype/known.h"
 
 static _Thread_local const struct zknown_list *current;
@@ -52,8 +52,8 @@ static bool look(uintptr_t address, uint64_t length, const struct zknown **first
     return true;
 }
 
-/* What all segments of the call lie in, or the first of it; NULL: there is at least a byte of
- * something else. */
+/* The known array that has all segments of the call, or the first of several; NULL: at least one
+ * byte belongs to none. */
 static const struct zknown *look_all(const struct ztype *t, uintptr_t buf, MPI_Count count,
                                      bool *alike)
 {

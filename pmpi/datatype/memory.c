@@ -57,7 +57,8 @@ enum zmpi_status zmemory_copy(const struct ztype *t, const struct zmpi_device *h
     return boxes.status;
 }
 
-/* A packed copy: beside the data in a device's memory if there is room, else in the host's. */
+/* Makes a packed copy: beside the data in a device's memory if that is large enough, else in the
+ * host's. */
 static int pack(struct zmemory *m, const struct ztype *t, const void *buf)
 {
     const struct zmpi_device *holder = m->holder;

@@ -64,7 +64,7 @@ static void *run(void *argument)
             continue;
         }
         pthread_mutex_unlock(&b->lock);
-        /* It stays where it is until it is done. */
+        /* The outbox stays unchanged until it is written. */
         double start = zmpi_seconds();
         int failed = zfd_write(b->fd, j->data, j->size, (off_t)j->offset), error = errno;
         pthread_mutex_lock(&b->lock);

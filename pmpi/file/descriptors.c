@@ -43,8 +43,8 @@ static bool is_written_at(int fd, const struct stat *s)
            S_ISREG(s->st_mode) && s->st_size == 0;
 }
 
-/* The path is looked at only if there is an empty file at all: a stat of all ranks at once is a
- * burden for file systems of many. */
+/* The path is examined only if the process has an empty file open at all: a stat of all ranks at
+ * once is a burden for parallel file systems. */
 bool zdescriptors_writing(const char *path)
 {
     DIR *fds = atomic_load(&opening) == 1 ? opendir("/proc/self/fd") : NULL;

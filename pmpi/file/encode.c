@@ -96,10 +96,10 @@ static void count_bound(struct zfile *f, const struct zmpi_range *range,
             fmax(f->stats.found_share, info->abs_bound / (range->max - range->min));
 }
 
-/* The first so many records of a file are looked at for identifiers, and then one in so many. */
+/* This many first records of a file are searched for identifiers, and then one in this many. */
 enum { LOOKS = 64 };
 
-/* What the bound has taken from the piece. */
+/* Counts the lossy values of the piece, and those that became constants. */
 static void count_lossy(struct zfile *f, const struct zpiece *piece, const struct zmpi_stream *s)
 {
     f->stats.values_lossy += (double)(s->info.decoded_bytes / s->width);
@@ -123,7 +123,7 @@ static void count_stream(struct zfile *f, const struct zpiece *piece, const unsi
     znote_coded(f, piece, &s, stored);
 }
 
-/* The head (with the list of runs, if it is one) and the stream, behind what is in the outbox. */
+/* Appends head (with the list of runs, if there is one) and stream to the outbox. */
 static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
                                    const struct zpiece *piece, const unsigned char *list,
                                    size_t list_size)

@@ -17,7 +17,7 @@ static struct zfile **bucket_of(MPI_File fh)
     return &table[(key >> 4 ^ key >> 10) % BUCKETS];
 }
 
-/* With the table's lock, which it gives back; then with the file's. */
+/* Called with the table's lock, which it releases; then it takes the file's. */
 static struct zfile *reference(struct zfile *f)
 {
     if (f)

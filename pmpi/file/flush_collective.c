@@ -1,7 +1,8 @@
-/* flush_collective.c - collective points: what ranks held back goes out, and all know of it. */
+/* flush_collective.c - collective points: all ranks write what they hold back, and all learn of it.
+ */
 #include "file/zfile.h"
 
-/* With what is held back, but for what is being written in the background. */
+/* The logical size with what is held back, but not with what is being written in the background. */
 static uint64_t held_size(const struct zfile *f)
 {
     const uint64_t known = f->container.logical_size, offloaded = zoffload_end(f);
@@ -38,7 +39,7 @@ int zflush_share(struct zfile *f)
     }
     if (zfile_may_read(f))
         return znews_exchange(f);
-    /* Nobody will read: the size is all that must be known. */
+    /* Nobody will read: ranks exchange the size alone. */
     uint64_t mine = held_size(f);
     return PMPI_Allreduce(&mine, &f->container.logical_size, 1, MPI_UINT64_T, MPI_MAX, f->comm);
 }

@@ -72,7 +72,8 @@ int znews_exchange(struct zfile *f)
     struct znews *n = &f->news;
     size_t total = 0;
     int mine = (int)f->fresh.size;
-    n->lost = n->lost || znews_take(f); /* the last chance: what came last goes */
+    n->lost =
+        n->lost || znews_take(f); /* the last chance for what did not fit into memory before */
     n->next = NO_NEWS;
     int rc = PMPI_Allgather(&mine, 1, MPI_INT, n->sizes, 1, MPI_INT, f->comm);
     for (int r = 0; r < f->ranks && !rc; r++) {

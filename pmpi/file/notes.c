@@ -56,7 +56,7 @@ struct znote *znote_now(struct zfile *f)
     return f->call.collective ? &f->notes->collective[k] : &f->notes->independent[k];
 }
 
-/* Of a component's first records in a call each is measured, and then one in so many: decoding a
+/* Each of a component's first records in a call is measured, and then one in this many: decoding a
  * chunk must cost little beside coding the record. */
 enum { FIRST = 2, ONE_IN = 16 };
 

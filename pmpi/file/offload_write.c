@@ -19,7 +19,7 @@
 #include "file/physical.h"
 #include "file/zfile.h"
 
-/* Data of a file that are under way: what is handed over beyond that waits for the oldest. */
+/* The most data of a file that may be under way: more waits for the oldest. */
 #define MOST ((uint64_t)64 << 20)
 
 struct zoffloaded {
@@ -42,7 +42,7 @@ static void take_out(struct zoffload_write *t, size_t i)
     t->assigned -= i < t->assigned;
 }
 
-/* Once for each file: what is full now and then is no failure. */
+/* Logged once for each file: a device that is full now and then is no failure. */
 static void note(struct zfile *f, const struct zoffloaded *h, enum zmpi_status status,
                  const char *problem)
 {
@@ -89,7 +89,7 @@ static bool reserve(struct zoffload_write *t)
     return true;
 }
 
-/* Without links: the device follows none. */
+/* Resolves links: the device follows none. */
 static char *path_of(int fd)
 {
     char link[40];
@@ -140,7 +140,7 @@ uint64_t zoffload_end(const struct zfile *f)
 
 /* ---- what the process does itself ---- */
 
-/* The record to the outbox, by the way that all others go; what is there makes room. */
+/* Writes the record to the outbox, as any other; what is there is flushed first. */
 static int encode_here(struct zfile *f, const struct zoffloaded *h)
 {
     const uint64_t slot = zplace_slot_size(f);
@@ -175,7 +175,7 @@ static void ask_size(struct zfile *f, struct zoffloaded *h)
                      h->coded.seconds);
 }
 
-/* The same of entry i; one that has failed goes to the outbox, and is no entry any more. */
+/* The same for entry i; if it has failed, it goes to the outbox and leaves the list. */
 static int find_size(struct zfile *f, size_t i)
 {
     struct zoffloaded *h = &f->offload_write.entry[i];
@@ -204,7 +204,8 @@ int zoffload_sizes(struct zfile *f, uint64_t *bytes)
 
 /* ---- places ---- */
 
-/* The oldest that has none. Others learn from the file's size that it is taken (sessions.c). */
+/* Gives a place to the oldest entry without one. Others learn from the file's size that it is taken
+ * (sessions.c). */
 static int place_next(struct zfile *f, uint64_t offset)
 {
     static const unsigned char zeros[8];
@@ -237,7 +238,7 @@ int zoffload_place(struct zfile *f, uint64_t offset)
     return rc;
 }
 
-/* May this rank alone give it a place? What is encoded here goes to a slot. */
+/* May this rank alone give it a place? Records encoded here go to a slot. */
 static bool slot_takes(const struct zfile *f, const struct zoffloaded *h)
 {
     const uint64_t slot = zplace_slot_size(f);

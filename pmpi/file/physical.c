@@ -59,7 +59,7 @@ static bool disk_is_full(const struct zfile *f)
     return statvfs(f->place, &s) == 0 && s.f_bavail == 0;
 }
 
-/* A disk that is full fails every write: it is said once. */
+/* A full disk fails every write: it is logged once. */
 static void report(struct zfile *f, int error_class, const struct reason *r, const char *what)
 {
     if (f->reported == error_class)
@@ -86,7 +86,7 @@ int zphysical_failed(struct zfile *f, int rc, int error, const char *what)
     return better ? error_class : rc;
 }
 
-/* At least one byte of `size`, or an error. */
+/* Reads or writes at least one byte of `size`, or returns an error. */
 static int write_some(struct zfile *f, uint64_t offset, const void *src, size_t size, size_t *done)
 {
     MPI_Status status;

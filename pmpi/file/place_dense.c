@@ -8,7 +8,7 @@
  */
 #include "file/zfile.h"
 
-/* What is smaller is not worth a gap. */
+/* Smaller records are not worth a gap. */
 #define SPACED_LEAST ((uint64_t)128 << 10)
 
 int zplace_own(struct zfile *f)
@@ -18,7 +18,7 @@ int zplace_own(struct zfile *f)
     return offloaded ? offloaded : landed ? landed : assigned ? assigned : late;
 }
 
-/* Where everything written so far ends, on all ranks. */
+/* The end of everything written so far, the same on all ranks. */
 static int agree_end(struct zfile *f, uint64_t *end)
 {
     uint64_t mine = f->log.end;
@@ -31,7 +31,7 @@ static int agree_end(struct zfile *f, uint64_t *end)
     return rc;
 }
 
-/* What rank 0 found out for all: of the bytes of all ranks, one rank behind the other, those before
+/* Rank 0's decision for all: of the bytes of all ranks, one rank behind the other, those before
  * `cut` go to `gap`, the others behind all. */
 struct place {
     uint64_t gap, cut, base, end, epoch;
@@ -39,8 +39,8 @@ struct place {
     bool shared;
 };
 
-/* What lies before `cut` goes to other places than the rest, this rank's bytes beginning at
- * `before`: no record does both. */
+/* Bytes before `cut` go to other places than the rest, this rank's bytes beginning at `before`: no
+ * record does both. */
 static void bind(struct zfile *f, const struct place *p, uint64_t before)
 {
     for (size_t i = 0; i < f->outbox.count; i++) {
@@ -53,7 +53,7 @@ static void bind(struct zfile *f, const struct place *p, uint64_t before)
     }
 }
 
-/* The outbox and what was handed over, one behind the other. */
+/* Places the outbox and what devices have taken, one behind the other. */
 static int write_dense(struct zfile *f, const struct place *p, uint64_t before, bool more)
 {
     const uint64_t used = f->outbox.used, end = before + used;
@@ -76,7 +76,7 @@ static int write_dense(struct zfile *f, const struct place *p, uint64_t before, 
     return rc ? rc : offloaded;
 }
 
-/* What has failed at a place and could not go there: to others. */
+/* Gives records that failed at their place another one. */
 static int place_left(struct zfile *f)
 {
     int mine = f->outbox.used > 0, any = 0;
@@ -84,8 +84,8 @@ static int place_left(struct zfile *f)
     return rc || !any ? rc : zplace_dense(f, false);
 }
 
-/* Who begins to write over a file that lies densely leaves some room behind the old data: the next
- * data of that kind, which may become larger, have their place there. */
+/* The first writer that overwrites a dense file leaves a gap behind the old data: the next data of
+ * that kind, which may become larger, have their place there. */
 static uint64_t space(struct zfile *f)
 {
     const struct zoutbox *o = &f->outbox;
@@ -99,7 +99,7 @@ static uint64_t space(struct zfile *f)
     return zmpi_pad8(live / 10);
 }
 
-/* Rank 0: is there room for `total` bytes, or for the first of them? */
+/* Rank 0: is there a gap for `total` bytes, or for the first of them? */
 static void find_place(struct zfile *f, uint64_t total, struct place *p)
 {
     f->reuse.together += total;
@@ -131,7 +131,7 @@ static int agree_cut(struct zfile *f, uint64_t before, struct place *p)
     return rc;
 }
 
-/* Collective, where rank 0 has offered room: it is taken, and a place for the rest. */
+/* Collective, when rank 0 has offered a gap: takes it, and a place for the rest. */
 static int take_place(struct zfile *f, uint64_t before, uint64_t total, struct place *p)
 {
     int rc = p->cut < total ? agree_cut(f, before, p) : MPI_SUCCESS;
@@ -145,7 +145,7 @@ static int take_place(struct zfile *f, uint64_t before, uint64_t total, struct p
     return rc ? rc : PMPI_Bcast(p, (int)sizeof *p, MPI_BYTE, 0, f->comm);
 }
 
-/* To this rank's own room, if it has some. */
+/* Places records in this rank's own gaps, if it has some. */
 static int place_in_own(struct zfile *f)
 {
     const size_t used = f->outbox.used;

@@ -98,7 +98,7 @@ static struct zreadahead_window *find(struct zreadahead *all, uint64_t lo, uint6
     return near ? near : oldest;
 }
 
-/* What a stream needs that goes on to [lo, hi), in the direction in which it goes. */
+/* The window that a stream needs when it continues to [lo, hi), in its direction. */
 static struct zmpi_run ahead_of(const struct zreadahead *all, const struct zreadahead_window *w,
                                 uint64_t lo, uint64_t hi)
 {

@@ -33,7 +33,7 @@ static bool has_its_id(const struct zfile *f, int fd)
            memcmp(h.id, f->container.header.id, sizeof h.id) == 0;
 }
 
-/* What this process has open. */
+/* The result of a search among the files that this process has open. */
 struct found {
     int container;  /* the lowest descriptor of a file with the container's id, -1: none */
     bool has_named; /* the file that has the name now */

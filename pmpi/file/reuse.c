@@ -51,7 +51,7 @@ static bool clear_copies(struct zfile *f)
     return good;
 }
 
-/* Any rank, before it places something in front of the log's end. */
+/* Any rank calls this before it places something in front of the log's end. */
 static bool begin(struct zfile *f)
 {
     unsigned char b[ZMPI_HEADER_BYTES];

@@ -98,7 +98,7 @@ bool zsession_others(struct zfile *f)
 
 /* ---- counters ---- */
 
-/* Those of a writer that did not come to its end are of use to nobody: see zsession_started. */
+/* Counters of a writer that did not finish are useless: see zsession_started. */
 static int read_counters(struct zfile *f, struct counters *c)
 {
     unsigned char b[COUNTERS_BYTES];
@@ -179,7 +179,7 @@ int zsession_started(struct zfile *f)
         c.shared = 1;
         c.end = larger(c.end, f->log.end);
         c.epoch = h->next_epoch = larger(c.epoch, h->next_epoch) + 1;
-    } else { /* what is there is of writers that are gone */
+    } else { /* the counters are those of writers that have ended */
         c = (struct counters){.end = f->log.end};
     }
     rc = rc ? rc : write_counters(f, &c);
@@ -371,7 +371,7 @@ int zsession_share_log(struct zfile *f)
 
 /* ---- a session's end ---- */
 
-/* By its name only if there is no other way: that may be another file's by now. */
+/* Opens it by its name only if there is no other way: the name may be another file's by now. */
 static int cut_to_nothing(const struct zfile *f)
 {
     return f->session.fd >= 0 ? ftruncate(f->session.fd, 0) : truncate(f->place, 0);

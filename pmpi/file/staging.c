@@ -68,7 +68,8 @@ static bool batch_reserve_patches(struct zbatch *b, size_t more)
     return true;
 }
 
-/* Forget what is staged for [begin, end): it is about to be overwritten. False: that cannot be. */
+/* Drops what is staged for [begin, end), which is about to be overwritten. False: that is
+ * impossible. */
 static bool batch_cut(struct zbatch *b, uint64_t begin, uint64_t end)
 {
     size_t k = b->count ? patch_after(b, begin) : 0;
@@ -77,7 +78,8 @@ static bool batch_cut(struct zbatch *b, uint64_t begin, uint64_t end)
     if (!batch_reserve_patches(b, 1) || !may_cut(b, &b->patch[k], begin))
         return false;
     struct zpatch *p = &b->patch[k];
-    if (p->offset < begin) { /* what is in front of the cut stays; the rest is a patch of its own */
+    if (p->offset <
+        begin) { /* the part in front of the cut stays; the rest becomes a patch of its own */
         struct zpatch rest = {begin, p->offset + p->length - begin, p->at + (begin - p->offset)};
         memmove(p + 2, p + 1, (b->count - k - 1) * sizeof *p);
         p->length = begin - p->offset;

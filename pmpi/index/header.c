@@ -86,7 +86,7 @@ int zheader_create(struct zfile *f)
     return zwrite_at(f, 0, block, sizeof block);
 }
 
-/* Where the index goes: rank 0 asks. *offset 0: others are writing. */
+/* Takes the index's place: rank 0 asks for it. *offset 0: others are writing. */
 static int index_place(struct zfile *f, uint64_t size, uint64_t *offset)
 {
     uint64_t place[2] = {f->log.end, MPI_SUCCESS};
@@ -199,7 +199,7 @@ static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64
 static int make_part(struct zfile *f, struct zmpi_segments *mine)
 {
     struct zmpi_reader reader = zfile_reader(f);
-    /* Of what is not known here the size is not known either. */
+    /* The size is unknown, too, if records are unknown here. */
     enum zmpi_status status = f->news.lost ? ZMPI_ERR_MEMORY : znews_take(f);
     if (!status)
         status = zmpi_index_collect(&f->container, &reader, f->rank == 0, is_mine, f, mine);

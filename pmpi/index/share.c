@@ -98,7 +98,7 @@ static int agree(struct zfile *f, uint64_t *status)
     return PMPI_Allreduce(&mine, status, 1, MPI_UINT64_T, MPI_MAX, f->comm);
 }
 
-/* What was packed on rank 0, into `bytes` of the others. */
+/* Sends what rank 0 has packed to `bytes` of the others. */
 static int send_bytes(struct zfile *f, unsigned char *bytes, size_t size)
 {
     int rc = MPI_SUCCESS;

@@ -68,7 +68,7 @@ static int take_samples(struct zfile *f, const struct zmpi_segments *mine, uint6
 
 struct parcels {
     unsigned char *data;
-    int *sizes, *places; /* of what goes to, or comes from, each rank */
+    int *sizes, *places; /* of what is sent to, or received from, each rank */
 };
 
 static bool parcels_make(struct parcels *p, int ranks)
@@ -86,7 +86,7 @@ static void parcels_free(struct parcels *p)
     free(p->places);
 }
 
-/* What MPI cannot count, as 10^8 records of a rank, is taken as too much for the memory. */
+/* More than MPI can count, such as 10^8 records of a rank, counts as too large for the memory. */
 static bool fits_int(size_t bytes)
 {
     return bytes <= INT_MAX;
@@ -130,7 +130,7 @@ static enum zmpi_status split(const struct zmpi_segments *mine, const uint64_t *
     return status;
 }
 
-/* What came, sorted, instead of what there was. */
+/* Replaces the records by those received, sorted. */
 static enum zmpi_status merge(const struct parcels *in, int ranks, struct zmpi_segments *mine)
 {
     struct zmpi_container c;

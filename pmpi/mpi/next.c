@@ -40,14 +40,14 @@ atomic_bool znext_found;
 
 static void *mpi; /* the library */
 
-/* What is mapped from one file. */
+/* An object that is mapped from one file. */
 struct object {
     uintptr_t start, end;
     const char *name;
     bool behind;
 };
 
-/* Those that were loaded when we searched, by address. */
+/* The objects that were loaded when we searched, by address. */
 static struct object *objects;
 static size_t objects_count;
 
@@ -107,7 +107,8 @@ static bool is_component(const char *path)
     return strncmp(name_in(path), "mca_", 4) == 0;
 }
 
-/* Has it an MPI function that we have too? Fortran bindings have not: their names differ. */
+/* Does it define an MPI function that we define too? Fortran bindings do not: their names differ.
+ */
 static bool is_tool_or_mpi(const struct object *o)
 {
     void *handle = o->name[0] ? dlopen(o->name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
@@ -121,8 +122,7 @@ static bool is_tool_or_mpi(const struct object *o)
     return found;
 }
 
-/* In the order of objects[] as the dynamic linker has it: what stands in front of us comes first.
- */
+/* In the dynamic linker's order: what stands in front of us comes first. */
 static void find_behind(const void *init)
 {
     bool passed = false;
@@ -204,7 +204,7 @@ static enum family family_of(const void *init)
     return dlsym(mpi, "ompi_mpi_comm_world") ? OPEN_MPI_LIKE : MPICH_LIKE;
 }
 
-/* What the library calls itself, "MPICH Version: 4.0.2". */
+/* The library's own name, "MPICH Version: 4.0.2". */
 static void name_of(char *name, size_t size)
 {
     int (*version)(char *, int *);

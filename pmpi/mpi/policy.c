@@ -1,4 +1,4 @@
-/* policy.c - what MPI_Info hints say (zmpi_*: see `zmpi options`). */
+/* policy.c - settings from MPI_Info hints (zmpi_*: see `zmpi options`). */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -271,7 +271,7 @@ static int lower(int a, int b)
     return a < b ? a : b;
 }
 
-/* What a rank sends that has the library, too. */
+/* The message between ranks that have the library. */
 static int receive(int from)
 {
     int missing = from;

@@ -30,7 +30,7 @@ bool zruntime_off(void)
 
 static void load_options(void)
 {
-    if (zruntime_off()) { /* nor are other settings looked at */
+    if (zruntime_off()) { /* nor are other settings checked */
         zmpi_options_default(&options);
         options.log = ZMPI_LOG_ERROR;
         zmpi_log_set(options.log);
@@ -236,7 +236,8 @@ static void say_unknown(void)
                  options.site);
 }
 
-/* A path is meant from where the program was started, wherever it goes before it ends. */
+/* A relative path starts from the folder where the program was started, wherever the program goes
+ * before it ends. */
 static void fix_report_path(void)
 {
     char path[sizeof options.report];
@@ -250,7 +251,7 @@ static void fix_report_path(void)
     memcpy(options.report, path, folder + 1 + name + 1);
 }
 
-/* Better said now than after the hours that it would tell of. */
+/* Better an error now than after hours of computing. */
 static void check_report_folder(void)
 {
     char folder[sizeof options.report];
@@ -273,8 +274,8 @@ void zruntime_stay_out(int rank)
     zmpi_log_rank(rank);
 }
 
-/* Rank 0's rules, on all ranks: they decide what calls and datasets become, which all must see
- * alike. What else a rank has is told of. */
+/* Gives rank 0's rules to all ranks: they decide about calls and datasets, which all must see
+ * alike. A line tells of other rules that a rank has. */
 static void agree_on_rules(int rank)
 {
     size_t own = zmpi_rules_pack(&options, NULL), bytes = own;

@@ -86,7 +86,7 @@ void perf_limits(const struct perf_variant *v, const struct perf_range range[PER
 
 /* ---- verification ---- */
 
-/* By how much a value may be off; 0: not at all. */
+/* The largest allowed error of a value; 0: none. */
 static double allowed_for(const struct perf_limit *limit, double x)
 {
     return limit->rmse > 0 ? DBL_MAX : limit->relative > 0 ? limit->relative * fabs(x) : limit->abs;
@@ -163,7 +163,7 @@ void perf_data_corrupt(const struct perf_data *d, void *got, size_t count,
     }
 }
 
-/* Of all that arrived, the worst component. */
+/* The worst component of all that arrived. */
 static bool is_too_far(const struct perf_check *c, const struct perf_limit limit[PERF_COMPONENTS],
                        double *rmse, double *allowed)
 {

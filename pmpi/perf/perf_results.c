@@ -36,7 +36,7 @@ static double variation(const double *values, int count)
     return count > 1 && mean > 0 ? sqrt(squares / (count - 1)) / mean : 0;
 }
 
-/* What one rank did, on average over the repetitions. */
+/* One rank's numbers, averaged over the repetitions. */
 static struct perf_breakdown breakdown_of(const struct perf_part *parts, int rank, int ranks, int n)
 {
     struct perf_breakdown b = {0};

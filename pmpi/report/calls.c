@@ -13,7 +13,7 @@
 #include "mpi/runtime.h"
 #include "report/report.h"
 
-/* Of all ranks, as numbers: sums, then maxima. */
+/* Numbers of all ranks: sums, then maxima. */
 enum { SUMS = 3 + 2 * ZNOTE_PARTS, MAXIMA = 1 + 4 * ZNOTE_PARTS };
 
 static bool is_known(const struct zmpi_range *r)

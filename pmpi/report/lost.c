@@ -1,4 +1,4 @@
-/* lost.c - what a bound has taken that is worth a line at close. */
+/* lost.c - losses by a bound that are worth a line at close. */
 #include "report/report.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 /* Less than this is no news: a field may be at rest somewhere. */
 #define SHARE_REPORTED 0.1
 
-/* As one number, of which the smallest of all ranks is told. */
+/* Packs a call into one number, of which the smallest of all ranks is reported. */
 #define NO_CALL 1e300
 
 static double key_of(const struct zcall_number *c)

@@ -30,7 +30,7 @@ static double ratio_of(const struct entry *e)
     return e->plain ? 1 : quotient(e->sum[WRITTEN], e->sum[STORED]);
 }
 
-/* What auto did, and what it takes each encoder to be worth. */
+/* Prints auto's choices, and its estimate of each encoder's time. */
 static void print_codec(FILE *out, const struct entry *e)
 {
     const double *s = e->sum, all = s[BY_FLE] + s[BY_HUFFMAN];

@@ -29,7 +29,7 @@ static struct more others;
 static char *calls; /* text of the entries' write calls, in their order */
 static size_t calls_size;
 
-/* Behind the others', if there is room. */
+/* Appends it to the others', if it fits. */
 static size_t keep_calls(const char *text, size_t size)
 {
     char *grown =
@@ -270,7 +270,7 @@ static void drop_last(void)
     calls_size -= entries[entries_count].calls;
 }
 
-/* So many that rank 0 has room for those of all processes. Collective. */
+/* The number of rows each process may send, so that rank 0 has memory for all. Collective. */
 static int cut_entries(void)
 {
     double mine[2] = {(double)entries_count, entries_count > 0}, all[2];

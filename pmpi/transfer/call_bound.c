@@ -8,7 +8,7 @@
 #include "transfer/call_bound.h"
 #include "datatype/known.h"
 
-/* Where the usual fill values begin: they are exact whoever says so. */
+/* The magnitude where the usual fill values begin, which are always exact. */
 #define USUAL_FILL 1e20
 
 /* -0 and 0 are the same here. */

@@ -28,7 +28,7 @@ static bool has_whole_points(const struct zplan *p, int n)
            e->run % ((size_t)n * zmpi_type_size(p->memory.element)) == 0;
 }
 
-/* What the program or the user says, if it can be so. */
+/* The number that the program or the user sets, if it is possible. */
 static int given_components(struct zfile *f, const struct zplan *p, size_t count)
 {
     const int n = f->options.components;
@@ -57,8 +57,8 @@ static bool view_tells(const struct zfile *f, const struct zplan *p, int n)
     return p->position % point == 0 && p->memory.bytes % point == 0;
 }
 
-/* What the datatype of the view says, else that of the buffer. Of few points it says nothing: they
- * are staged with others. */
+/* The number that the view's datatype tells, else the buffer's. Few points tell nothing: they are
+ * staged with others. */
 static int of_datatype(const struct zfile *f, const struct zplan *p, size_t count)
 {
     int n = zextents_components(&f->view.file.extents);
@@ -152,7 +152,7 @@ struct call {
     struct zfile *file;
     struct zplan *plan;
     MPI_Comm comm;
-    size_t component; /* whose range is looked for */
+    size_t component; /* whose range is searched */
 };
 
 /* The ranges of components [first, end), on this rank. */
@@ -375,7 +375,7 @@ int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm
     return rc ? rc : failed;
 }
 
-/* Where component c of such a piece goes. */
+/* The extent of component c of such a piece. */
 static enum zmpi_status extent_of(const struct zplan *p, uint64_t begin, uint64_t bytes, size_t c,
                                   struct zmpi_extent *extent)
 {

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "mpi/ratio_places.h"
 
-/* Of a component: an open one, unless all its values are alike. */
+/* The job of a component: an open one, unless all its values are alike. */
 static void component_job(const struct zfile *f, const struct zplan *p, int component,
                           struct zmpi_job *job)
 {

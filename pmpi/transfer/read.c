@@ -53,7 +53,7 @@ static int flush_own(struct zfile *f, bool to_device)
     return rc ? rc : assigned;
 }
 
-/* How much of `bytes` there is from `position` on. */
+/* The part of `bytes` that exists from `position` on. */
 static uint64_t available(struct zfile *f, uint64_t position, uint64_t bytes)
 {
     uint64_t below = zview_bytes_below(&f->view, zfile_size(f));
@@ -62,7 +62,7 @@ static uint64_t available(struct zfile *f, uint64_t position, uint64_t bytes)
     return below - position < bytes ? below - position : bytes;
 }
 
-/* A buffer that is not one stretch gets its data by way of one that is, beside it if there is room.
+/* A buffer that is not contiguous gets its data through one that is, beside it if there is memory.
  */
 static int read_spread(struct zfile *f, const struct zrequest *r, const struct ztarget *t,
                        uint64_t bytes)

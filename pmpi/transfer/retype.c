@@ -13,22 +13,22 @@
 #include "judge/element_type.h"
 #include "judge/raw_bytes.h"
 
-/* Smaller calls are not looked at for the report alone. */
+/* Smaller calls are not examined for the report alone. */
 #define LOOK_LEAST ((uint64_t)64 << 10)
 
 /* Elements that are coded of each: a multiple of most numbers of variables. */
 enum { WINDOW = 5040, WINDOW_MOST = 11 * WINDOW };
 
-/* The first so many calls are looked at, and then one in so many. */
+/* This many first calls are examined, and then one in this many. */
 enum { LOOKS = 16, EACH = 64 };
 
 /* What data are. */
 struct elements {
-    enum zmpi_type type; /* ZMPI_BYTES: nothing can be told */
+    enum zmpi_type type; /* ZMPI_BYTES: the samples tell nothing */
     bool big_endian;
 };
 
-/* Is the datatype right, as far as can be told? */
+/* Do the data agree with the datatype, as far as samples tell? */
 static bool looks_right(const struct zmemory *m)
 {
     const size_t count = m->bytes / zmpi_type_size(m->element);

@@ -25,8 +25,9 @@
 
 /* ---- independent ---- */
 
-/* No room for the next piece; or, in a blocking call, enough to be written while that is coded. A
- * nonblocking one hands over as much at a time as it can: it does not wait for the file before. */
+/* Is the outbox full for the next piece or, in a blocking call, full enough to be written while the
+ * next piece is coded? A nonblocking call collects as much as it can: it does not wait for earlier
+ * writes. */
 static bool outbox_is_full(const struct zfile *f, const struct zplan *p, bool nonblocking)
 {
     const uint64_t slot = zplace_slot_size(f);
@@ -79,7 +80,7 @@ static enum zexact_why why_exact(const struct zfile *f, const struct zplan *p)
     return p->small ? ZEXACT_SMALL : ZEXACT_NOT;
 }
 
-/* What the call was, on this rank. */
+/* Notes this rank's part of the call. */
 static void note_call(struct zfile *f, const struct zplan *p)
 {
     const enum zmpi_type type = p->memory.element;
@@ -202,7 +203,7 @@ static int write_independent(struct zfile *f, const struct zrequest *r, uint64_t
 
 /* ---- collective ---- */
 
-/* What all ranks must know before a collective write. */
+/* Numbers that all ranks must know before a collective write. */
 struct together {
     struct zmpi_range range; /* of all data */
     struct zmpi_fill fill;   /* what may be fill values in them */
@@ -251,7 +252,7 @@ static int agree(struct zfile *f, struct together *t)
     return rc;
 }
 
-/* Is all of the call small? Mostly one rank's part tells that it is not. */
+/* Is the whole call small? Mostly one rank's part shows that it is not. */
 static int agree_on_small(struct zfile *f, struct zplan *p, const struct together *t)
 {
     if (t->floats == 0 || t->floats > t->exact_below)
@@ -355,7 +356,8 @@ static int write_together(struct zfile *f, struct zplan *p, const struct togethe
     return t->offload && !p->searched ? offload_rounds(f, p, t) : write_rounds(f, p, t);
 }
 
-/* What this rank tells the others of its part. rc: it has failed; bound: it has no bound. */
+/* What this rank sends the others about its part. rc: its error; bound: the error that it has no
+ * bound. */
 static int look(struct zfile *f, struct zplan *p, int rc, int bound, struct together *t)
 {
     t->components = rc || bound ? 0 : zcomponents_look(f, p);
@@ -374,7 +376,7 @@ static int look(struct zfile *f, struct zplan *p, int rc, int bound, struct toge
     return rc ? rc : bound;
 }
 
-/* With all that the ranks have agreed on. *alike: an error that all have. */
+/* Sets all that the ranks have agreed on. *alike: an error that all have. */
 static int write_agreed(struct zfile *f, struct zplan *p, struct together *t, int *alike)
 {
     t->ratio = t->ratio && !p->small;

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As many whole `unit`s as fit `most`, at least one, but no more than `left`. */
+/* The number of whole `unit`s that fit into `most`, at least one, but no more than `left`. */
 static uint64_t whole(uint64_t unit, uint64_t most, uint64_t left)
 {
     const uint64_t bytes = most > unit ? most / unit * unit : unit;
     return bytes < left ? bytes : left;
 }
 
-/* Of a row of elements of `width` bytes: planes or rows of the component, or elements. */
+/* For a row of elements of `width` bytes: planes or rows of the component, or elements. */
 static uint64_t cut_row(const struct zplan *p, uint64_t width, uint64_t left)
 {
     const uint64_t row = p->shape[2] * width, plane = p->shape[1] * row;

@@ -29,7 +29,7 @@ static enum zmpi_status plan_runs(const struct zfile *f, struct zplan *p)
     return status;
 }
 
-/* What a call's floats are in truth: once for a file, by each rank whose samples tell that. */
+/* Logs what a call's floats really are: once for a file, by each rank whose samples tell that. */
 static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks looks)
 {
     if (f->data.looks_warned)
@@ -195,7 +195,7 @@ bool zplan_wants_ratio(const struct zfile *f, const struct zplan *p)
     return bound.mode == ZMPI_RATIO && p->memory.bytes > 0;
 }
 
-/* The piece that begins there, but for how much it is and where it goes. */
+/* The piece that begins there, without its size and extent. */
 static struct zpiece piece_at(const struct zplan *p, uint64_t begin)
 {
     return (struct zpiece){.data = p->memory.data + begin,
@@ -242,7 +242,8 @@ int zplan_search_ratio(struct zfile *f, struct zplan *p, const struct zmpi_range
     return rc;
 }
 
-/* Where the piece at `begin` goes; *bytes is made smaller if it is scattered over too many runs. */
+/* The extent of the piece at `begin`; *bytes becomes smaller if the piece is scattered over too
+ * many runs. */
 static enum zmpi_status piece_extent(const struct zfile *f, struct zplan *p, uint64_t begin,
                                      uint64_t *bytes, struct zmpi_extent *extent)
 {

@@ -71,7 +71,7 @@ void zplan_shape_of_data(struct zfile *f, struct zplan *p, int of, size_t count)
     const bool looks = zmpi_shape_will_look(&f->data.shapes, m->element, count);
     void *copy = m->holder && looks ? malloc(m->bytes) : NULL;
     if (m->holder && looks && (!copy || zmpi_device_move(m->holder, copy, m->data, m->bytes))) {
-        free(copy); /* it stays a row; who takes the data says what failed */
+        free(copy); /* it stays a row; the code that uses the data reports the failure */
         return;
     }
     const struct zmpi_bound bound = zfile_bound(f, m->element);

@@ -100,7 +100,7 @@ static struct bench_quality compare(const struct bench_result *r, const void *de
 
 /* ---- one repetition of each ---- */
 
-/* What the bytes are does not matter, only that all are read. */
+/* The values do not matter, only that all bytes are read. */
 static uint64_t read_all(const void *src, size_t bytes)
 {
     uint64_t sum[8] = {0}, word[8];
@@ -247,8 +247,8 @@ static void choose_piece(struct bench_result *r)
     zmpi_array_bytes(&r->piece, &r->piece_bytes);
 }
 
-/* What is done with the piece, each by itself again and again: one after another they would put
- * each other's arrays out of the cache. */
+/* The operations on the piece, each repeated by itself: one after another they would evict each
+ * other's arrays from the cache. */
 enum piece_task { COPY, RECALL, COMPRESS, DECOMPRESS };
 
 static enum zmpi_status run_task(struct bench_result *r, struct buffers *b,

@@ -25,7 +25,7 @@ static double over_bound(const struct bench_result *r, const struct bench_codec 
     return c->quality.max_error > 0 ? (double)INFINITY : 0;
 }
 
-/* For most bounds a program pays for the range too. */
+/* For most bounds a program also needs the range. */
 static double seconds_with_range(const struct bench_result *r)
 {
     double seconds = bench_median(&r->zmpi.compress);

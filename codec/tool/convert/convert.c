@@ -59,7 +59,7 @@ static int parse(struct convert *c, int argc, char **argv)
     return TOOL_OK;
 }
 
-/* What was not given: by the name, then by what the container holds. */
+/* Finds type and shape if they were not given: by the name, then by the container's records. */
 static int find_array(struct convert *c)
 {
     struct zmpi_array all = {0};
@@ -181,7 +181,7 @@ static convert_hdf5_call *find_hdf5(void)
     return call;
 }
 
-/* HDF5 has made room for them there, which has holes where nothing is written. */
+/* HDF5 has allocated their space in the file; what is not written stays a hole. */
 static int write_numbers_at(struct convert *c, uint64_t offset)
 {
     unsigned char *buffer = malloc(STEP);

@@ -44,7 +44,7 @@ static bool add_attributes(hid_t dataset, const struct convert_dataset *d)
            add_text(dataset, "zmpi_source", d->source);
 }
 
-/* In a row, with room for all of it now, into which HDF5 writes nothing. */
+/* Contiguous, with all space allocated now; HDF5 writes nothing there. */
 static hid_t create_dataset(hid_t file, const struct convert_dataset *d)
 {
     const hid_t type = d->width == 4 ? (d->big_endian ? H5T_IEEE_F32BE : H5T_IEEE_F32LE)

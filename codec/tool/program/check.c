@@ -13,7 +13,7 @@
 enum fate { COVERS, PASSES, REFUSES, FATES };
 static const char *const fate_name[FATES] = {"covers", "passes", "refuses"};
 
-/* How Fortran's names are made of MPI's: mpi_file_open_, mpi_file_open_f08_. */
+/* Fortran's names of MPI functions: mpi_file_open_, mpi_file_open_f08_. */
 enum language { NONE, C, FORTRAN, FORTRAN_2008 };
 
 /* A program or library that calls MPI. */
@@ -101,7 +101,7 @@ static void add_name(struct caller *c, enum fate fate, const char *name)
     c->names[fate] += grown[n] != NULL;
 }
 
-/* What one file calls of MPI. */
+/* The MPI functions that one file calls. */
 static struct caller caller_of(const struct elf_file *e)
 {
     struct caller c = {.path = e->path};

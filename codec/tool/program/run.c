@@ -39,7 +39,7 @@ static enum mpi mpi_of(const struct elf_file *library)
     return elf_defines(library, "ompi_mpi_comm_world") ? OPEN_MPI : MPICH;
 }
 
-/* By the names alone, of a library that is not found here. */
+/* Judges by the names alone a library that is not found here. */
 static enum mpi mpi_of_missing(const char *name)
 {
     if (strncmp(name, "libmpi_abi.so", 13) == 0)
@@ -161,7 +161,7 @@ static int parse(struct run *r, int argc, char **argv)
     return *r->argv || r->help ? TOOL_OK : tool_usage();
 }
 
-/* Settings are looked at before the program starts. */
+/* Checks settings before the program starts. */
 static int prepare(struct run *r, int argc, char **argv)
 {
     struct zmpi_options options;

@@ -19,7 +19,7 @@ static const char *why_not(const char *path)
     return why;
 }
 
-/* Where that cannot be, one line says why the program sees containers as they are. */
+/* If that is impossible, one line says why the program sees containers as they are. */
 static void add_view(const char *path, bool explain)
 {
     char library[PATH_MAX];

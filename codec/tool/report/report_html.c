@@ -7,7 +7,7 @@
 
 #include "tool/report/report_timeline.h"
 
-/* Of a run with more files the others are in the sums. */
+/* If a run has more files, the others count in the sums only. */
 enum { BARS = 30 };
 
 static const char style[] =
@@ -235,7 +235,7 @@ static double largest_of_calls(const cJSON *file, const char *key)
     return most;
 }
 
-/* As measured on samples; else no more than the absolute bounds of its calls. */
+/* The largest error measured on samples; else the absolute bounds of its calls. */
 static void error_cell(FILE *out, const cJSON *file)
 {
     const double seen = largest_of_calls(file, "errors_on_samples"),

@@ -103,7 +103,7 @@ void zmpi_view_add(const struct stat *view, const struct stat *container)
 bool zmpi_view_find(const struct stat *view, struct stat *container)
 {
     bool found = false;
-    if (!S_ISREG(view->st_mode) || view->st_nlink != 0) /* it has no name, as all views in memory */
+    if (!S_ISREG(view->st_mode) || view->st_nlink != 0) /* views have no name */
         return false;
     take();
     for (size_t i = 0; i < VIEWS && !found; i++)

@@ -90,7 +90,8 @@ def main():
     if not 0 < rows["MPI_Gather"]["bytes_sampled"] <= 22 * BLOCK:
         fail("samples of MPI_Gather", rows["MPI_Gather"])
     written = next(r for r in report["dry_run"] if "path" in r)
-    if written["calls"] != 128 or any(not e["bytes_tried"] < written["bytes"] / 2 for e in written["estimates"]):
+    # Where writes take long, there is time for all of it by fle.
+    if written["calls"] != 128 or any(not e["bytes_tried"] < written["bytes"] / 2 for e in written["estimates"] if e["codec"] != "fle"):
         fail("samples of writes", written)
 
     compared = 0

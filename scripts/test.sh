@@ -30,6 +30,7 @@ unseen=()
 (need_packages python3-h5py python3-h5py-mpi libnetcdf-mpi-dev libnetcdff-dev netcdf-bin) || unseen+=("h5py and netCDF-4 programs")
 (need_packages python3-numpy python3-numcodecs) || unseen+=("arrays of the Python package")
 (need_packages python3-zarr python3-xarray) || unseen+=("Zarr and xarray with the Python package")
+(need_packages python3-netcdf4 python3-h5netcdf python3-xarray) || unseen+=("netCDF's readers in Python")
 (need_packages iproute2 util-linux libfuse3-dev fuse3) || unseen+=("some of a cluster on one machine, and slow storage")
 (need_packages libhdf5-dev) || unseen+=("zmpi convert to HDF5 (no libhdf5-dev)")
 (has_package libadios2-serial-c++11-dev && need_packages libadios2-serial-c++11-dev adios2-serial-bin g++) ||

@@ -7,9 +7,10 @@
  * inside   writes in the middle of HDF5's calls: in one that goes through a group, and in one that
  *          goes through another dataset's elements
  * bad      handles that are closed, or of something else; a buffer that is NULL
- * freed    the buffer is overwritten and freed right behind each call
- * racing   another thread changes the buffer meanwhile: only other datasets are as they should be
- * core stdio split multi    other drivers, on one rank
+ * refusing a program's own filter, and zmpi's, refuse a type: mandatory, the dataset is not
+ * created; optional, it is, without the filter freed    the buffer is overwritten and freed right
+ * behind each call racing   another thread changes the buffer meanwhile: only other datasets are as
+ * they should be core stdio split multi    other drivers, on one rank
  */
 #include <hdf5.h>
 #include <math.h>
@@ -183,6 +184,88 @@ static void bad(hid_t file, const char *path)
     free(data);
 }
 
+/* ---- filters that refuse ---- */
+
+static htri_t no_doubles(hid_t list, hid_t type, hid_t space)
+{
+    (void)list;
+    (void)space;
+    return H5Tequal(type, H5T_NATIVE_DOUBLE) > 0 ? 0 : 1;
+}
+
+static herr_t no_floats(hid_t list, hid_t type, hid_t space)
+{
+    (void)list;
+    (void)space;
+    return H5Tequal(type, H5T_NATIVE_FLOAT) > 0 ? -1 : 0;
+}
+
+static size_t as_it_is(unsigned flags, size_t count, const unsigned values[], size_t bytes,
+                       size_t *buf_size, void **buf)
+{
+    (void)flags;
+    (void)count;
+    (void)values;
+    (void)buf_size;
+    (void)buf;
+    return bytes;
+}
+
+enum { OWN_FILTER = 300, ZMPI_FILTER = 497 };
+
+static hid_t create_by(hid_t file, const char *name, hid_t type, int filter, unsigned flags)
+{
+    const hid_t space = H5Screate_simple(2, (hsize_t[]){ROWS, COLUMNS}, NULL),
+                list = H5Pcreate(H5P_DATASET_CREATE);
+    H5(H5Pset_chunk(list, 2, (hsize_t[]){ROWS, COLUMNS}));
+    hid_t set = H5Pset_filter(list, filter, flags, 0, NULL);
+    if (set >= 0)
+        set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    H5(H5Pclose(list));
+    H5(H5Sclose(space));
+    return set;
+}
+
+static void refusing(hid_t file, const char *path)
+{
+    (void)path;
+    const H5Z_class2_t own = {.version = H5Z_CLASS_T_VERS,
+                              .id = OWN_FILTER,
+                              .encoder_present = 1,
+                              .decoder_present = 1,
+                              .name = "refuses floats",
+                              .can_apply = no_doubles,
+                              .set_local = no_floats,
+                              .filter = as_it_is};
+    const hid_t text = H5Tcopy(H5T_C_S1), floats[] = {H5T_NATIVE_DOUBLE, H5T_NATIVE_FLOAT};
+    H5(H5Tset_size(text, H5T_VARIABLE));
+    H5(H5Zregister(&own));
+    H5(H5Eset_auto2(H5E_DEFAULT, NULL, NULL));
+    const hid_t plain = create(file, "plain");
+    for (int i = 0; i < 2; i++)
+        CHECK(create_by(file, "refused", floats[i], OWN_FILTER, H5Z_FLAG_MANDATORY) < 0);
+    CHECK(create_by(file, "refused", text, ZMPI_FILTER, H5Z_FLAG_MANDATORY) < 0);
+    CHECK(H5Lexists(file, "refused", H5P_DEFAULT) == 0);
+    const hid_t optional =
+        create_by(file, "optional", H5T_NATIVE_DOUBLE, OWN_FILTER, H5Z_FLAG_OPTIONAL);
+    H5(optional);
+    const hid_t how = H5Pcreate(H5P_DATASET_XFER), sets[] = {plain, optional};
+    H5(H5Pset_dxpl_mpio(how, H5FD_MPIO_COLLECTIVE));
+    for (int k = 0; k < 2; k++) {
+        double *data = make(k);
+        const hid_t all = H5Dget_space(sets[k]);
+        if (rank > 0)
+            H5(H5Sselect_none(all));
+        H5(H5Dwrite(sets[k], H5T_NATIVE_DOUBLE, all, all, how, data));
+        free(data);
+        H5(H5Sclose(all));
+        check_set(file, sets[k], k);
+        H5(H5Dclose(sets[k]));
+    }
+    H5(H5Pclose(how));
+    H5(H5Tclose(text));
+}
+
 static void freed(hid_t file, const char *path)
 {
     (void)path;
@@ -252,9 +335,9 @@ static void exact(hid_t file, const char *path)
 static const struct {
     const char *name;
     void (*run)(hid_t file, const char *path);
-} cases[] = {{"deleted", deleted}, {"twice", twice},   {"inside", inside}, {"bad", bad},
-             {"freed", freed},     {"racing", racing}, {"core", exact},    {"stdio", exact},
-             {"split", exact},     {"multi", exact}};
+} cases[] = {{"deleted", deleted},   {"twice", twice}, {"inside", inside}, {"bad", bad},
+             {"refusing", refusing}, {"freed", freed}, {"racing", racing}, {"core", exact},
+             {"stdio", exact},       {"split", exact}, {"multi", exact}};
 
 static void set_driver(const char *name)
 {

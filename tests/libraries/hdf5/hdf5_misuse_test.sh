@@ -15,11 +15,12 @@ run() {
 }
 
 for ranks in 1 2; do
-    for what in deleted twice inside bad freed racing; do
+    for what in deleted twice inside bad refusing freed racing; do
         run $ranks $what ZMPI_HDF5=container
         head -c 5 $what.h5 | grep -q ZMPI || die "$what.h5: is no container"
         "$zmpi" verify $what.h5
     done
+    run $ranks refusing ZMPI_HDF5=filter
 done
 for what in core stdio split multi; do
     for how in container filter; do

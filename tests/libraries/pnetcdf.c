@@ -1,5 +1,6 @@
 /* pnetcdf.c - write PATH [BOUND] | read PATH [BOUND]: a PnetCDF program: a fixed variable in blocks
- * of columns and a record variable that grows, collectively and with nonblocking calls. */
+ * of columns, one in several pieces by one call, and a record variable that grows, collectively and
+ * with nonblocking calls. */
 #include <math.h>
 #include <pnetcdf.h>
 
@@ -35,11 +36,31 @@ static void check_values(const float *is, const float *should)
                   (double)is[i], (double)should[i]);
 }
 
+/* The rows of this rank's columns in reverse order, each half by a piece of its own. */
+static void find_pieces(MPI_Offset start[2][2], MPI_Offset count[2][2], MPI_Offset *starts[2],
+                        MPI_Offset *counts[2])
+{
+    for (int i = 0; i < 2; i++) {
+        start[i][0] = i ? 0 : ROWS / 2;
+        start[i][1] = rank * COLUMNS;
+        count[i][0] = ROWS / 2;
+        count[i][1] = COLUMNS;
+        starts[i] = start[i];
+        counts[i] = count[i];
+    }
+}
+
 static void compare(int file)
 {
     static float is[ROWS * COLUMNS], should[ROWS * COLUMNS];
     MPI_Offset start[3] = {0, 0, rank * COLUMNS}, count[3] = {1, ROWS, COLUMNS}, records;
-    int field, steps, time;
+    MPI_Offset start2[2][2], count2[2][2], *starts[2], *counts[2];
+    int field, steps, pieces, time;
+    find_pieces(start2, count2, starts, counts);
+    NC(ncmpi_inq_varid(file, "pieces", &pieces));
+    NC(ncmpi_get_varn_float_all(file, pieces, 2, starts, counts, is));
+    fill(should, 7);
+    check_values(is, should);
     NC(ncmpi_inq_varid(file, "field", &field));
     NC(ncmpi_inq_varid(file, "steps", &steps));
     NC(ncmpi_inq_unlimdim(file, &time));
@@ -60,17 +81,22 @@ static void write_file(const char *path)
 {
     static float data[RECORDS][ROWS * COLUMNS];
     MPI_Offset start[3] = {0, 0, rank * COLUMNS}, count[3] = {1, ROWS, COLUMNS};
-    int file, dimension[3], field, steps, request[RECORDS], status[RECORDS];
+    MPI_Offset start2[2][2], count2[2][2], *starts[2], *counts[2];
+    int file, dimension[3], field, pieces, steps, request[RECORDS], status[RECORDS];
     NC(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file));
     NC(ncmpi_def_dim(file, "time", NC_UNLIMITED, &dimension[0]));
     NC(ncmpi_def_dim(file, "y", ROWS, &dimension[1]));
     NC(ncmpi_def_dim(file, "x", COLUMNS * ranks, &dimension[2]));
     NC(ncmpi_def_var(file, "field", NC_FLOAT, 2, dimension + 1, &field));
+    NC(ncmpi_def_var(file, "pieces", NC_FLOAT, 2, dimension + 1, &pieces));
     NC(ncmpi_def_var(file, "steps", NC_FLOAT, 3, dimension, &steps));
     NC(ncmpi_put_att_text(file, field, "units", 6, "metres"));
     NC(ncmpi_enddef(file));
     fill(data[0], 0);
     NC(ncmpi_put_vara_float_all(file, field, start + 1, count + 1, data[0]));
+    fill(data[0], 7);
+    find_pieces(start2, count2, starts, counts);
+    NC(ncmpi_put_varn_float_all(file, pieces, 2, starts, counts, data[0]));
     for (int round = 0; round < RECORDS; round++) {
         fill(data[round], round);
         start[0] = round;

@@ -6,7 +6,7 @@
 #   -s MIB      of the large dataset (256)
 #   -r MB       a second, of the slow storage ("200")
 #   -f FIELD    raw file of floats for it (les_wmag of the folder ZMPI_DATA names, ../shared/data, else generated)
-#   -o PARTS    which of "instructions times large" (all)
+#   -o PARTS    which of "instructions times flushes large" (all)
 #
 # Instructions of a rank are valgrind's, in user mode, for each dataset: between COUNT / 10 and COUNT / 5 of them. Times are
 # medians of 5, in turns. Builds what it needs in build (BENCH_BUILD names another folder).
@@ -15,7 +15,7 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-count=10000 ranks='1 2' mib=256 rate=200 field='' parts='instructions times large'
+count=10000 ranks='1 2' mib=256 rate=200 field='' parts='instructions times flushes large'
 while getopts n:c:s:r:f:o:h option; do
     case $option in
     n) count=$OPTARG ;;
@@ -156,6 +156,35 @@ measure_times() {
     echo
 }
 
+# ---- attributes and flushes ----
+
+measure_flushes() {
+    local kind n way each line
+    echo 'milliseconds for each'
+    echo
+    # shellcheck disable=SC2016
+    echo '| | ranks | plain | `container` |'
+    echo '| --- | --: | --: | --: |'
+    for kind in attributes flush; do
+        each=3000
+        [[ $kind = attributes ]] || each=200
+        for n in $ranks; do
+            rm -f "$folder"/*.wall
+            for _ in 1 2 3 4 5; do
+                for way in plain container; do
+                    seconds "$n" "$way" $kind "$folder/file.h5" $each
+                done
+            done
+            line="| $kind | $n"
+            for way in plain container; do
+                line+=" | $(python3 -c "print(f'{$(median "$folder/$way.wall") * 1000 / $each:.3f}')")"
+            done
+            echo "$line |"
+        done
+    done
+    echo
+}
+
 # ---- large ----
 
 measure_large() {
@@ -197,6 +226,7 @@ for part in $parts; do
     case $part in
     instructions) count_instructions ;;
     times) measure_times ;;
+    flushes) measure_flushes ;;
     large) measure_large ;;
     *) die "no such part: $part" ;;
     esac

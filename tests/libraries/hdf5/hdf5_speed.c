@@ -3,6 +3,8 @@
  *
  *   hdf5_speed few FILE COUNT           COUNT datasets of ten doubles, each with an attribute
  *   hdf5_speed both FILE COUNT          the same, but every hundredth has 10,000
+ *   hdf5_speed attributes FILE COUNT    a dataset with COUNT attributes
+ *   hdf5_speed flush FILE COUNT         a dataset in COUNT rows, written together, each flushed
  *   hdf5_speed large FILE MIB [FIELD]   a dataset of floats, which all ranks write together:
  * FIELD's, again and again
  *
@@ -56,6 +58,47 @@ static void write_small(hid_t file, int count, int each)
     for (int i = 0; i < count; i++)
         write_one(file, i, each && i % each == each - 1 ? MANY : FEW, value);
     free(value);
+}
+
+/* ---- attributes, and flushes ---- */
+
+static void write_attributes(hid_t file, int count)
+{
+    const hid_t scalar = H5Screate(H5S_SCALAR);
+    const hid_t set =
+        H5Dcreate2(file, "set", H5T_NATIVE_DOUBLE, scalar, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    for (int i = 0; i < count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "attribute%05d", i);
+        const hid_t at = H5Acreate2(set, name, H5T_NATIVE_DOUBLE, scalar, H5P_DEFAULT, H5P_DEFAULT);
+        check(H5Awrite(at, H5T_NATIVE_DOUBLE, &(double){i}) >= 0, "H5Awrite");
+        H5Aclose(at);
+    }
+    H5Dclose(set);
+    H5Sclose(scalar);
+}
+
+static void write_and_flush(hid_t file, int count)
+{
+    double value[EACH];
+    const hsize_t extent[2] = {(hsize_t)count, EACH * (hsize_t)ranks}, own[2] = {1, EACH};
+    const hid_t space = H5Screate_simple(2, extent, NULL), memory = H5Screate_simple(2, own, NULL);
+    const hid_t how = H5Pcreate(H5P_DATASET_XFER);
+    const hid_t set =
+        H5Dcreate2(file, "rows", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Pset_dxpl_mpio(how, H5FD_MPIO_COLLECTIVE);
+    for (int i = 0; i < count; i++) {
+        const hsize_t start[2] = {(hsize_t)i, EACH * (hsize_t)rank};
+        for (int k = 0; k < EACH; k++)
+            value[k] = i + sin(k * 0.01);
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, own, NULL);
+        check(H5Dwrite(set, H5T_NATIVE_DOUBLE, memory, space, how, value) >= 0, "H5Dwrite");
+        check(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0, "H5Fflush");
+    }
+    H5Dclose(set);
+    H5Pclose(how);
+    H5Sclose(memory);
+    H5Sclose(space);
 }
 
 /* ---- large ---- */
@@ -116,7 +159,7 @@ static void write_large(hid_t file, const float *value, size_t count)
     H5Sclose(space);
 }
 
-/* ---- both ---- */
+/* ---- all ---- */
 
 int main(int argc, char **argv)
 {
@@ -135,6 +178,10 @@ int main(int argc, char **argv)
     check(file >= 0, "H5Fcreate");
     if (large)
         write_large(file, value, count);
+    else if (strcmp(argv[1], "attributes") == 0)
+        write_attributes(file, atoi(argv[3]));
+    else if (strcmp(argv[1], "flush") == 0)
+        write_and_flush(file, atoi(argv[3]));
     else
         write_small(file, atoi(argv[3]), strcmp(argv[1], "both") == 0 ? EACH : 0);
     check(H5Fclose(file) >= 0, "H5Fclose");

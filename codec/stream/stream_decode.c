@@ -335,14 +335,14 @@ static size_t read_run(const struct zmpi_stream *s, struct taken *t, size_t i, s
     for (; i + n < t->count && t->src[i + n] == end; n++)
         end += chunk_size(s, t->chunk[i + n]);
     const size_t size = (size_t)(end - begin);
-    if (size > v->capacity) {
+    if (!v->coded || size > v->capacity) {
         free(v->coded);
-        v->coded = malloc(size);
+        v->coded = malloc(size + 1);
         v->capacity = v->coded ? size : 0;
     }
-    *status = v->coded || size == 0 ? s->read(s->context, (size_t)(begin - s->src), v->coded, size)
-                                    : ZMPI_ERR_MEMORY;
-    for (size_t k = 0; k < n; k++)
+    *status =
+        v->coded ? s->read(s->context, (size_t)(begin - s->src), v->coded, size) : ZMPI_ERR_MEMORY;
+    for (size_t k = 0; k < n && !*status; k++)
         t->src[i + k] = v->coded + (t->src[i + k] - begin);
     return *status ? 0 : n;
 }

@@ -92,6 +92,12 @@ assert np.array_equal(got[at], want[at])
 P
 fi
 
+# A file of another library inside a container.
+if command -v h5dump >/dev/null && "$zmpi" convert -t f32 small small.h5 >out 2>&1; then
+    "$zmpi" compress -t f32 -e lossless small.h5 d/inside.z && h5dump -d values small.h5 | tail -n +2 >want || fail "an HDF5 file"
+    h5dump -d values m/inside.z 2>out | tail -n +2 | cmp -s - want || fail "HDF5 inside a container"
+fi
+
 # ---- what cannot be ----
 
 for try in 'echo a >m/new' 'echo a >>m/x.z' ': >m/x.z' 'rm m/x.z' 'mv m/x.z m/y.z' 'mkdir m/n' 'chmod 600 m/x.z'; do

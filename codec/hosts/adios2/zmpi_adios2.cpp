@@ -135,7 +135,7 @@ class zmpi_operator : public adios2::plugin::PluginOperatorInterface
         const size_t capacity = zmpi_compress_capacity(&array);
         size_t size = 0;
         check(zmpi_compress_with(&options, &array, &bound, nullptr, to, capacity, data, &size),
-              "a block is not compressed");
+              "a block cannot be compressed");
         return size;
     }
 
@@ -144,9 +144,9 @@ class zmpi_operator : public adios2::plugin::PluginOperatorInterface
     size_t InverseOperate(const char *from, const size_t size, char *to) override
     {
         struct zmpi_stream_info info;
-        check(zmpi_stream_info(from, size, &info), "a block is not read");
+        check(zmpi_stream_info(from, size, &info), "a block cannot be read");
         check(zmpi_decompress_with(&options, to, info.decoded_bytes, from, size),
-              "a block is not read");
+              "a block cannot be read");
         return info.decoded_bytes;
     }
 

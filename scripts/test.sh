@@ -33,8 +33,9 @@ unseen=()
 (need_packages python3-netcdf4 python3-h5netcdf python3-xarray) || unseen+=("netCDF's readers in Python")
 (need_packages iproute2 util-linux libfuse3-dev fuse3) || unseen+=("some of a cluster on one machine, and slow storage")
 (need_packages libhdf5-dev) || unseen+=("zmpi convert to HDF5 (no libhdf5-dev)")
-(has_package libadios2-serial-c++11-dev && need_packages libadios2-serial-c++11-dev adios2-serial-bin g++) ||
-    unseen+=("ADIOS2's operator (no libadios2-serial-c++11-dev)")
+adios2=libadios2-serial-c++11-dev # since Debian 13
+has_package "$adios2" || adios2=libadios2-serial-c++-dev # since 14
+(has_package "$adios2" && need_packages "$adios2" adios2-serial-bin g++) || unseen+=("ADIOS2's operator (no $adios2)")
 (need_packages libcjson-dev) || unseen+=("zmpi report and zmpi advise (no libcjson-dev)")
 (need_packages verilator g++) || unseen+=("the engine in hardware (no verilator)")
 (need_packages file) || unseen+=("what file(1) says")

@@ -62,7 +62,8 @@ static const struct tool_command commands[] = {
      "Show what a file holds, its bounds, and its ratio. -a lists all records, not only the first "
      "20, and the kinds\n"
      "of records: like arrays with like bounds, with the range of their values, for which it "
-     "decodes the whole file.",
+     "decodes the whole file.\n"
+     "Where shapes are from, and how large errors were, only the report of the run has.",
      "zmpi info x.zmpi"},
     {"verify", tool_verify, "FILE",
      "Check every checksum and decode every chunk. Exit status 1 if anything is damaged.",

@@ -105,6 +105,7 @@ struct zcomm {
     struct zmeasured measured[ZOPS][ZCLASSES];
     struct zmpi_codec_choice codec[ZOPS];    /* what the encoders did in them, for estimates */
     struct zmpi_axes_known axes[2];          /* of what was coded before: lossy; exact */
+    struct zmpi_interp_known interp;         /* what interp predicted lossy data by */
     struct zmpi_components_known components; /* that were found in blocks */
     struct zmpi_comm_stats stats;
 };

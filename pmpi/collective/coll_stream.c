@@ -92,13 +92,15 @@ static bool in_order(const struct zcall *c)
            c->op == ZOP_ALLGATHERV || c->op == ZOP_BCAST;
 }
 
-/* Axes may decide whether a chunk is exact: those of lossy data must not depend on what came when.
- */
-static void recall_axes(const struct zcall *c, struct zmpi_job *job, const unsigned char *data)
+/* Axes may decide whether a chunk is exact, interp's choice decides all values: those of lossy data
+ * must not depend on what came when. */
+static void recall(const struct zcall *c, struct zmpi_job *job, const unsigned char *data)
 {
     const bool exact = job->bound.mode == ZMPI_LOSSLESS;
     if (exact || in_order(c))
         zmpi_axes_recall(&c->state->axes[exact], job, data);
+    if (in_order(c))
+        job->interp = &c->state->interp;
 }
 
 size_t zpiece_stream(struct zcall *c, const struct zmpi_device *holder, const unsigned char *data,
@@ -106,7 +108,7 @@ size_t zpiece_stream(struct zcall *c, const struct zmpi_device *holder, const un
 {
     size_t size;
     if (!holder)
-        recall_axes(c, job, data);
+        recall(c, job, data);
     enum zmpi_status status =
         zmpi_offload_compress(&c->state->offload, job, holder, dst, capacity, data, &size);
     return !status && size < capacity ? size : 0;

@@ -210,6 +210,19 @@ Test(interp, fixed_costs)
     free(src);
 }
 
+/* So many chunks that samples tell whether encoder 2 may be smaller: it is, or it is not. */
+Test(interp, large)
+{
+    struct zmpi_array a = kit_array(ZMPI_F32, 200, 256, 256);
+    struct kit_random r = {3};
+    float *src = make_waves(&a, 0, 0);
+    cr_assert_eq(check_data(&a, kit_abs(1e-2), src, "large waves"), ZMPI_INTERP);
+    for (size_t i = 0; i < kit_elements(&a); i++)
+        src[i] = (float)(int)(40 * kit_unit(&r)) + 0.3F * (float)(i / 256 % 2);
+    check_data(&a, kit_abs(1e-2), src, "large noise");
+    free(src);
+}
+
 Test(interp, threads_and_parts)
 {
     struct zmpi_array a = kit_array(ZMPI_F32, 90, 120, 100);

@@ -81,6 +81,16 @@ struct flare_engine_times {
 struct flare_engine_times flare_engine_time(const struct flare_core *core, const size_t extent[3],
                                             const signed char *code);
 
+/* Back, from sections in their order (flare_back.c). */
+struct flare_section {
+    bool begins_batch; /* of which the table comes first */
+    struct flare_stream {
+        uint64_t codes, symbols, words; /* of 8 bytes */
+    } stream[4];
+};
+double flare_back_time(const struct flare_core *core, const size_t extent[3],
+                       const struct flare_section *section, size_t sections);
+
 /* Cycles of a side * side array for a point of a large piece of a slice, with that to come in. */
 double flare_net_cycles(unsigned side);
 

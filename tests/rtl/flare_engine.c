@@ -110,9 +110,13 @@ static void check_damage(struct flare_sim *s, const size_t e[3], unsigned char *
     free(want);
 }
 
+struct cycles {
+    uint64_t cycles, predict, back;
+};
+
 /* These values, forth and back. */
-static struct flare_sim_chunk check_values(unsigned arrays, const size_t e[3], unsigned stall,
-                                           const int32_t *value, bool damage)
+static struct cycles check_values(unsigned arrays, const size_t e[3], unsigned stall,
+                                  const int32_t *value, bool damage)
 {
     const size_t n = count_of(e);
     struct flare_sim *s = flare_sim_open(arrays);
@@ -129,7 +133,8 @@ static struct flare_sim_chunk check_values(unsigned arrays, const size_t e[3], u
     cr_assert_arr_eq(got, bytes, size);
     cr_assert_arr_eq(c.value, want, n * sizeof *want);
     check_slices(&c, want);
-    const struct flare_sim_chunk forth = c;
+    struct cycles took = {c.cycles, c.predict, 0};
+    const uint64_t codes = c.codes;
     for (size_t i = 0; i < n; i++)
         c.value[i] = -1;
     cr_assert(flare_sim_decode(s, &c, bytes, size), "%u: %zux%zux%zu back", arrays, e[0], e[1],
@@ -137,9 +142,10 @@ static struct flare_sim_chunk check_values(unsigned arrays, const size_t e[3], u
     cr_assert_arr_eq(c.value, want, n * sizeof *want);
     check_slices(&c, want);
     cr_log_info("%u arrays, %zux%zux%zu: %llu cycles, predicting %llu, coding %llu; back %llu",
-                arrays, e[0], e[1], e[2], (unsigned long long)forth.cycles,
-                (unsigned long long)forth.predict, (unsigned long long)forth.codes,
+                arrays, e[0], e[1], e[2], (unsigned long long)took.cycles,
+                (unsigned long long)took.predict, (unsigned long long)codes,
                 (unsigned long long)c.cycles);
+    took.back = c.cycles;
     if (damage)
         check_damage(s, e, bytes, size);
     free(c.value);
@@ -147,7 +153,7 @@ static struct flare_sim_chunk check_values(unsigned arrays, const size_t e[3], u
     free(bytes);
     free(got);
     flare_sim_close(s);
-    return forth;
+    return took;
 }
 
 static void check(unsigned arrays, const size_t e[3], unsigned stall)
@@ -170,6 +176,58 @@ Test(flare_engine, bytes_and_values)
                 check(arrays[k], shapes[i], stall);
 }
 
+/* Symbols that a stream's codes are. */
+static uint64_t count_symbols(const struct zmpi_huffman_decoder *d, const unsigned char *at,
+                              size_t size, size_t codes)
+{
+    uint64_t symbols = 0;
+    for (size_t bit = 0, got = 0; got < codes; symbols++) {
+        uint64_t w = 0;
+        for (size_t i = 0; i < 8 && bit / 8 + i < size; i++)
+            w |= (uint64_t)at[bit / 8 + i] << 8 * i;
+        const unsigned s = d->symbol[(w >> bit % 8) % ZMPI_HUFFMAN_TABLE];
+        const bool run = s >= 976 && s != 997;
+        bit += d->length[s] + (s < 32 || run ? 0u : s == 997 ? 32u : (s - 32) / 16 + 1);
+        got += !run ? 1 : s < 990 ? s - 974 : (size_t)16 << (s - 990);
+    }
+    return symbols;
+}
+
+/* What the decoder has to do: sections of the chunk's bytes. Returns how many. */
+static size_t list_sections(const size_t e[3], const unsigned char *at, struct flare_section *list)
+{
+    static struct zmpi_huffman_decoder d;
+    struct zmpi_flare_codes c = {0};
+    struct zmpi_book book;
+    size_t n = 0;
+    zmpi_flare_plan(e, &c);
+    at += 4 + zmpi_load32(at) + 2 * zmpi_flare_anchors(e);
+    for (size_t b = 0, from = 0; b < c.batches; b++) {
+        const unsigned number = *at++;
+        if (number == ZMPI_HUFFMAN_OFFLINE)
+            at += zmpi_book_load(&book, at, ZMPI_HUFFMAN_BOOK_MAX);
+        else
+            book = *zmpi_book_offline(number);
+        zmpi_huffman_decoder_set(&d, &book);
+        for (bool first = true; from < c.end[b]; first = false, n++) {
+            const size_t codes = c.end[b] - from < 8192 ? c.end[b] - from : 8192;
+            const size_t each = ((codes + 31) / 32 + 3) / 4 * 32;
+            const unsigned char *stream = at + 8;
+            list[n].begins_batch = first;
+            for (size_t k = 0; k < 4; k++) {
+                const size_t size = zmpi_load16(at + 2 * k), begin = k * each;
+                const size_t own = begin >= codes ? 0 : codes - begin < each ? codes - begin : each;
+                list[n].stream[k] = (struct flare_stream){own, count_symbols(&d, stream, size, own),
+                                                          (size + 7) / 8};
+                stream += size;
+            }
+            at = stream;
+            from += codes;
+        }
+    }
+    return n;
+}
+
 /* Without stalls: what prediction takes, and all. */
 static void check_cycles(unsigned arrays, const size_t e[3])
 {
@@ -186,12 +244,20 @@ static void check_cycles(unsigned arrays, const size_t e[3])
         *cell(w, e, i) = value[i] /= arrays == 2 ? 100 : 1; /* or most codes are 0 */
     zmpi_flare_predict(w, e, &c);
     const struct flare_engine_times t = flare_engine_time(&core, e, c.code);
-    const struct flare_sim_chunk got = check_values(arrays, e, 0, value, false);
+    const struct cycles got = check_values(arrays, e, 0, value, false);
     cr_log_info("%u arrays: %llu cycles, model %.0f; predicting %llu, model %.0f", arrays,
                 (unsigned long long)got.cycles, t.total, (unsigned long long)got.predict,
                 t.predict);
     cr_expect_float_eq((double)got.predict / t.predict, 1, 0.02);
     cr_expect_float_eq((double)got.cycles / t.total, 1, 0.02);
+    struct flare_section *list = calloc(n / 8192 + 8, sizeof *list);
+    size_t size;
+    unsigned char *bytes = by_c(e, value, &size);
+    const double back = flare_back_time(&core, e, list, list_sections(e, bytes, list));
+    cr_log_info("back: %llu cycles, model %.0f", (unsigned long long)got.back, back);
+    cr_expect_float_eq((double)got.back / back, 1, 0.02);
+    free(list);
+    free(bytes);
     free(value);
     free(c.code);
     free(c.anchor);

@@ -1,6 +1,7 @@
 /* flare_net.c - the enhancer's network point by point (flare_net.h). */
 #include "flare_net.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { SIDE = FLARE_NET_SIDE, PLANE = SIDE * SIDE };
@@ -28,15 +29,15 @@ struct channels {
     unsigned char at[24][PLANE];
 };
 
-static int32_t convolve(const struct channels *in, const int8_t *weight, int inputs, size_t y,
-                        size_t x)
+static int32_t convolve(const struct channels *in, unsigned char beside, const int8_t *weight,
+                        int inputs, size_t y, size_t x)
 {
     int32_t sum = 0;
     for (int c = 0; c < inputs; c++)
         for (size_t tap = 0; tap < 9; tap++, weight++) {
-            const size_t v = y + tap / 3 - 1, u = x + tap % 3 - 1; /* beside it is nothing */
-            if (v < in->height && u < in->width)
-                sum += *weight * in->at[c][v * in->width + u];
+            const size_t v = y + tap / 3 - 1, u = x + tap % 3 - 1;
+            const bool there = v < in->height && u < in->width;
+            sum += *weight * (there ? in->at[c][v * in->width + u] : beside);
         }
     return sum;
 }
@@ -59,7 +60,7 @@ static const int8_t *weights_of(const struct flare_net *net, int l, const int32_
 }
 
 static void layer(const struct flare_net *net, int l, const struct channels *in,
-                  struct channels *out)
+                  unsigned char beside, struct channels *out)
 {
     const int32_t *bias;
     const int8_t *weight = weights_of(net, l, &bias);
@@ -67,8 +68,8 @@ static void layer(const struct flare_net *net, int l, const struct channels *in,
     out->width = in->width;
     for (int o = 0; o < flare_net_out[l]; o++, weight += (ptrdiff_t)9 * flare_net_in[l])
         for (size_t i = 0; i < in->height * in->width; i++) {
-            const int32_t sum =
-                bias[o] + convolve(in, weight, flare_net_in[l], i / in->width, i % in->width);
+            const int32_t sum = bias[o] + convolve(in, beside, weight, flare_net_in[l],
+                                                   i / in->width, i % in->width);
             out->at[o][i] = (unsigned char)clamp(sum >> net->shift[l], 0, 127);
         }
 }
@@ -98,22 +99,22 @@ static void join(struct channels *first, const struct channels *deep)
                 deep->at[c][i / first->width / 2 * deep->width + i % first->width / 2];
 }
 
-void flare_net_run(const struct flare_net *net, const unsigned char *in, size_t height,
-                   size_t width, int8_t *out)
+void flare_net_run(const struct flare_net *net, const unsigned char *in, unsigned char beside,
+                   size_t height, size_t width, int8_t *out)
 {
     static _Thread_local struct channels first, other, deep;
     const int32_t *bias;
     other.height = height;
     other.width = width;
     memcpy(other.at[0], in, height * width);
-    layer(net, 0, &other, &first);
+    layer(net, 0, &other, beside, &first);
     halve(&first, &other);
-    layer(net, 1, &other, &deep);
+    layer(net, 1, &other, 0, &deep);
     join(&first, &deep);
-    layer(net, 2, &first, &other);
+    layer(net, 2, &first, 0, &other);
     const int8_t *weight = weights_of(net, 3, &bias);
     for (size_t i = 0; i < height * width; i++) {
-        const int32_t sum = *bias + convolve(&other, weight, 8, i / width, i % width);
+        const int32_t sum = *bias + convolve(&other, 0, weight, 8, i / width, i % width);
         out[i] = (int8_t)clamp(sum >> net->shift[3], -FLARE_NET_ONE, FLARE_NET_ONE);
     }
 }

@@ -29,8 +29,9 @@ struct flare_net {
 /* Values of a slice to 8 bits: least to 0, largest, which is more than that, to 255. */
 void flare_net_scale(const int32_t *value, size_t n, int32_t least, int32_t largest,
                      unsigned char *in);
-/* A piece of height x width points, at most FLARE_NET_SIDE each. */
-void flare_net_run(const struct flare_net *net, const unsigned char *in, size_t height,
-                   size_t width, int8_t *out);
+/* A piece of height x width points, at most FLARE_NET_SIDE each. beside: the input that is beside
+ * it; of a slice 0, its least value. */
+void flare_net_run(const struct flare_net *net, const unsigned char *in, unsigned char beside,
+                   size_t height, size_t width, int8_t *out);
 
 #endif

@@ -6,6 +6,31 @@
 #include "flare_net_sim.h"
 #include "field.h"
 
+/* The codec's network does the same. */
+#if __has_include("enhance/enhance_net.h")
+#include "enhance/enhance_net.h"
+
+static void by_codec(const struct flare_net *net, const unsigned char *in, size_t h, size_t w,
+                     const int8_t *want)
+{
+    struct zmpi_net same;
+    memcpy(same.shift, net->shift, sizeof same.shift);
+    memcpy(same.bias, net->bias, sizeof same.bias);
+    memcpy(same.weight, net->weight, sizeof same.weight);
+    struct zmpi_net_work *work = zmpi_net_work_new(&same);
+    memcpy(work->patch, in, h * w);
+    zmpi_kernels()->net(work, h, w);
+    cr_assert_arr_eq(work->out, want, h * w, "%zux%zu by the codec", h, w);
+    zmpi_net_work_free(work);
+}
+#else
+static void by_codec(const struct flare_net *net, const unsigned char *in, size_t h, size_t w,
+                     const int8_t *want)
+{
+    (void)net, (void)in, (void)h, (void)w, (void)want;
+}
+#endif
+
 enum { SLICES = 32, CROP = 20 };
 
 static int checked; /* fields */
@@ -14,9 +39,10 @@ static int checked; /* fields */
  */
 static struct flare_net random_net(struct kit_random *r)
 {
-    struct flare_net net = {.shift = {9, 9, 10, 8}};
+    struct flare_net net = {.shift = {8, 9, 10, 8}};
     for (int i = 0; i < FLARE_NET_WEIGHTS; i++)
-        net.weight[i] = (int8_t)((int)kit_below(r, 256) - 128);
+        net.weight[i] =
+            (int8_t)(i < 9 * 8 ? (int)kit_below(r, 129) - 64 : (int)kit_below(r, 256) - 128);
     for (int i = 0; i < FLARE_NET_BIASES; i++)
         net.bias[i] = (int32_t)kit_below(r, 20001) - 10000;
     return net;
@@ -36,7 +62,7 @@ static uint64_t check(struct flare_net_sim *s, const struct flare_net *net, cons
     if (least == largest) /* no range: the network has nothing to say */
         return 0;
     flare_net_scale(value, h * w, least, largest, in);
-    flare_net_run(net, in, h, w, want);
+    flare_net_run(net, in, 0, h, w, want);
     cr_assert(flare_net_sim_run(s, value, least, largest, h, w, stall, got, &cycles), "%zux%zu", h,
               w);
     cr_assert_arr_eq(got, want, h * w, "%zux%zu", h, w);
@@ -73,6 +99,29 @@ Test(flare_net, shapes)
         flare_net_sim_close(s);
     }
     cr_assert_gt(middle, 1000);
+}
+
+/* Bytes as they are, beside which something is; and what the codec makes of them. */
+Test(flare_net, bytes)
+{
+    static const size_t shapes[][2] = {{1, 1}, {9, 14}, {33, 20}};
+    struct kit_random r = {8};
+    unsigned char in[33 * 20];
+    int8_t want[sizeof in], got[sizeof in];
+    for (unsigned side = 4; side <= 8; side += 4) {
+        const struct flare_net net = random_net(&r);
+        struct flare_net_sim *s = flare_net_sim_open(side, &net);
+        for (size_t k = 0; k < KIT_COUNT(shapes); k++) {
+            const size_t h = shapes[k][0], w = shapes[k][1];
+            for (size_t i = 0; i < h * w; i++)
+                in[i] = (unsigned char)kit_below(&r, 256);
+            flare_net_run(&net, in, 128, h, w, want);
+            cr_assert(flare_net_sim_bytes(s, in, 128, h, w, 64, got));
+            cr_assert_arr_eq(got, want, h * w, "%zux%zu", h, w);
+            by_codec(&net, in, h, w, want);
+        }
+        flare_net_sim_close(s);
+    }
 }
 
 /* 32 slices, in steps of 1/256 of the field's range by 1000. */

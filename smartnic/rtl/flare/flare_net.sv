@@ -1,6 +1,6 @@
 // flare_net.sv - the network of FLARE's enhancer on P x P multipliers: convolutions 3 x 3 of 1 to 8 channels, of their means of
 // 2 x 2 points to 16, of the 8 and these (each for four points) to 8, of these to 1. A slice's piece of up to SIDE x SIDE
-// values comes in; for each point comes a number of -64 to 64, in units of a 64th of the bound.
+// values comes in, decoded ones of a slice, or bytes; for each point comes a number of -64 to 64, in units of a 64th of the bound.
 module flare_net #(
     parameter int P = 8,               // 4, 8 or 16
     parameter int SIDE = 64,
@@ -21,6 +21,8 @@ module flare_net #(
     input  logic [     31:0] largest,
     input  logic [      6:0] height,
     input  logic [      6:0] width,
+    input  logic             bytes,    // values are inputs as they are: not to be scaled
+    input  logic [      7:0] beside,   // input that is beside the piece; of a slice 0, its least value
     output logic             busy,
     input  logic [     31:0] s_value,
     input  logic             s_valid,
@@ -152,7 +154,7 @@ module flare_net #(
   assign read_at = base + plane * A'(from_group) + A'(from_y) * A'(from_w) + A'(from_x);
 
   // ---- a step in four cycles: memory, products, sums, outputs ----
-  logic inside1, first1, straight1, valid1;
+  logic has_point1, first1, straight1, from_slice1, valid1;
   logic [2:0] ends;  // a sum is complete
   logic [A-1:0] to[3];
   logic last3;
@@ -174,9 +176,10 @@ module flare_net #(
   always_ff @(posedge clk) begin
     if (go) begin
       valid1    <= state == RUN;
-      inside1   <= has_point;
+      has_point1 <= has_point;
       first1    <= tap == 4'd0 && in_group == 3'd0;
       straight1 <= means;
+      from_slice1 <= layer == 3'd0;
       ends      <= {ends[1:0], state == RUN && last_in};
       to[0]     <= write_base + (is_half ? A'(HALF) : A'(FULL)) * A'(out_group) + A'(y) * A'(w) + A'(x);
       shift[0]  <= means ? 5'd2 : layer == 3'd0 ? shifts[4:0] : layer == 3'd2 ? shifts[9:5] :
@@ -193,8 +196,8 @@ module flare_net #(
     end
   end
   assign last3 = of_last[2];
-  // Beside a slice's piece its least value stands, beside what layers make 0.
-  assign in = inside1 ? read : '0;
+  // Beside what layers make is 0.
+  assign in = has_point1 ? read : from_slice1 ? (8 * P)'(beside) : '0;
   flare_pe #(
       .P(P)
   ) array (
@@ -222,7 +225,8 @@ module flare_net #(
   assign m_valid = ends[2] && last3;
 
   // ---- memories ----
-  logic [7:0] scaled_value;
+  logic [7:0] scaled_value, byte_value, filled;
+  assign filled = bytes ? byte_value : scaled_value;
   logic fills;
   logic [A-1:0] fill_at;
   flare_scale scale (
@@ -238,6 +242,7 @@ module flare_net #(
   always_ff @(posedge clk) begin
     fills   <= s_valid && s_ready;
     fill_at <= A'(y) * A'(width) + A'(x);
+    byte_value <= s_value[7:0];
   end
   assign written = fills || (ends[2] && !last3);
   ceaz_memory #(
@@ -247,7 +252,7 @@ module flare_net #(
       .clk,
       .write(written),
       .write_at(fills ? fill_at : to[2]),
-      .write_data(fills ? (8 * P)'(scaled_value) : narrow),
+      .write_data(fills ? (8 * P)'(filled) : narrow),
       .read(go),
       .read_at,
       .read_data(read)

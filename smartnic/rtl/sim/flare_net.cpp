@@ -2,6 +2,7 @@
 #include "flare_net_sim.h"
 
 #include <string.h>
+#include <vector>
 
 #include "Vflare_net_4.h"
 #include "Vflare_net_8.h"
@@ -10,6 +11,7 @@
 struct flare_net_sim {
     virtual ~flare_net_sim() = default;
     virtual void load(const flare_net &net) = 0;
+    virtual void inputs(bool bytes, unsigned char beside) = 0;
     virtual bool run(const int32_t *value, int32_t least, int32_t largest, size_t height,
                      size_t width, unsigned stall, int8_t *out, uint64_t *cycles) = 0;
 };
@@ -87,6 +89,12 @@ template <class T, int P> struct simulated : flare_net_sim {
         }
     }
 
+    void inputs(bool bytes, unsigned char beside) override
+    {
+        top.bytes = bytes;
+        top.beside = beside;
+    }
+
     void put_weights(const int8_t *weight, int in, int out, int l, int o, int g, int tap,
                      unsigned word)
     {
@@ -162,5 +170,15 @@ extern "C" bool flare_net_sim_run(flare_net_sim *s, const int32_t *value, int32_
                                   int32_t largest, size_t height, size_t width, unsigned stall,
                                   int8_t *out, uint64_t *cycles)
 {
+    s->inputs(false, 0);
     return s->run(value, least, largest, height, width, stall, out, cycles);
+}
+
+extern "C" bool flare_net_sim_bytes(flare_net_sim *s, const unsigned char *in, unsigned char beside,
+                                    size_t height, size_t width, unsigned stall, int8_t *out)
+{
+    const std::vector<int32_t> value(in, in + height * width);
+    uint64_t cycles;
+    s->inputs(true, beside);
+    return s->run(value.data(), 0, 255, height, width, stall, out, &cycles);
 }

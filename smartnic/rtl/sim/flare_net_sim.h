@@ -20,6 +20,9 @@ void flare_net_sim_close(struct flare_net_sim *s);
 bool flare_net_sim_run(struct flare_net_sim *s, const int32_t *value, int32_t least,
                        int32_t largest, size_t height, size_t width, unsigned stall, int8_t *out,
                        uint64_t *cycles);
+/* The same of bytes that are inputs as they are. */
+bool flare_net_sim_bytes(struct flare_net_sim *s, const unsigned char *in, unsigned char beside,
+                         size_t height, size_t width, unsigned stall, int8_t *out);
 
 #ifdef __cplusplus
 }

@@ -393,7 +393,7 @@ stopped) # for a while: answers that come late
     ;;
 lies)
     declare -A words=([noise]='something else' [other]='something else' [hash]='something else' [lost]='something else'
-        [forged]='silent' [version]='version 6' [codec]='of zmpi' [garbled]='something else than the CPU'
+        [forged]='silent' [version]='version 7' [codec]='of zmpi' [garbled]='something else than the CPU'
         [refused]='inconsistent data' [stranger]='no answer' [astray]='fallen silent')
     for lie in "${!words[@]}"; do
         ZMPI_TEST_NICD=$lie serve tests/nicd_faulty --timeout 2

@@ -95,7 +95,7 @@ void zmpi_enhance_chunk(const struct zmpi_enhanced *e, size_t k, const struct zm
 
 /* What a chunk of n elements would become, for a writer. */
 struct zmpi_gain {
-    double before, after; /* sums of squared errors */
+    double before, after; /* sums of squared errors, in units of the bound */
     size_t flags;         /* bytes of flags */
 };
 /* words: the original ones; decoded ones and their outputs. flags: room for n bytes. */

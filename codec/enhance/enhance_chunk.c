@@ -143,8 +143,8 @@ struct zmpi_gain zmpi_enhance_try(const struct zmpi_enhancer *e, enum zmpi_type 
             is = keep ? was : is;
         }
         if (isfinite(x) && isfinite(was)) {
-            gain.before += (x - was) * (x - was);
-            gain.after += (x - is) * (x - is);
+            gain.before += (x - was) / abs_bound * ((x - was) / abs_bound);
+            gain.after += (x - is) / abs_bound * ((x - is) / abs_bound);
         }
     }
     *c.out++ = (unsigned char)((c.low >> 24) + 1); /* with zeros behind it a number between both */

@@ -23,7 +23,6 @@ struct enhance {
     size_t count;
     struct zmpi_enhancer e;
     struct curve curve;
-    double range; /* of the original: for decibels */
 };
 
 static bool parse_count(const char *text, int most, int *value)
@@ -111,13 +110,16 @@ static int add_piece(struct enhance *h, const struct zmpi_record *r)
         status =
             fine ? zmpi_stream_decode(&p->s, NULL, h->threads, p->decoded, NULL) : ZMPI_ERR_MEMORY;
     }
-    return status ? tool_fail_status(h->path, status) : read_original(h, r, p->original);
+    const int failed =
+        status ? tool_fail_status(h->path, status) : read_original(h, r, p->original);
+    if (!failed)
+        zmpi_range_of(info->array.type, p->original, info->decoded_bytes / p->s.width, &p->range);
+    return failed;
 }
 
 static int read_pieces(struct enhance *h)
 {
     struct zmpi_record *record;
-    struct zmpi_range range = ZMPI_RANGE_EMPTY;
     const struct zmpi_container *c = &h->in.container;
     enum zmpi_status status = zmpi_container_records(&h->in.container, &h->in.reader, &record);
     if (status)
@@ -128,10 +130,6 @@ static int read_pieces(struct enhance *h)
         if (record[i].kind == ZMPI_RECORD_DATA && record[i].extent.levels != ZMPI_EXTENT_LIST)
             failed = add_piece(h, &record[i]);
     free(record);
-    for (size_t i = 0; i < h->count && !failed; i++)
-        zmpi_range_of(h->piece[i].s.info.array.type, h->piece[i].original,
-                      h->piece[i].s.info.decoded_bytes / h->piece[i].s.width, &range);
-    h->range = range.max - range.min;
     if (!failed && h->count == 0)
         failed =
             tool_fail("%s: nothing in it was coded by interp within an absolute bound", h->path);
@@ -321,19 +319,29 @@ static int write_section(struct enhance *h, size_t size)
     return failed ? failed : tool_input_reindex(in, &in->container, zmpi_pad8(at + size));
 }
 
-static double decibels(const struct enhance *h, double error)
+/* The sum of squares of the ranges, in units of the bound. What has the same bound is one variable.
+ */
+static double peak_of(const struct enhance *h)
 {
-    double n = 0;
-    for (size_t i = 0; i < h->count; i++)
-        n += (double)h->piece[i].s.info.decoded_bytes / (double)h->piece[i].s.width;
-    return 10 * log10(h->range * h->range * n / error);
+    double sum = 0;
+    for (size_t i = 0; i < h->count; i++) {
+        const struct zmpi_stream_info *info = &h->piece[i].s.info;
+        struct zmpi_range range = h->piece[i].range;
+        for (size_t k = 0; k < h->count; k++)
+            if (memcmp(&h->piece[k].s.info.abs_bound, &info->abs_bound, sizeof info->abs_bound) ==
+                0)
+                zmpi_range_merge(&range, &h->piece[k].range);
+        const double wide = (range.max - range.min) / info->abs_bound;
+        sum += (double)(info->decoded_bytes / h->piece[i].s.width) * wide * wide;
+    }
+    return sum;
 }
 
 static int decide(struct enhance *h)
 {
     size_t size, on = 0, chunks = 0;
     double bytes, worth = 0, error = 0;
-    const double was = h->curve.error[0], has = h->curve.bytes[0];
+    const double was = h->curve.error[0], has = h->curve.bytes[0], peak = peak_of(h);
     for (int turn = 0; turn < 3; turn++) { /* what a byte is worth depends on how many there are */
         error = gain_decide(h->piece, h->count, worth, &bytes);
         drop_ambiguous(h);
@@ -346,8 +354,8 @@ static int decide(struct enhance *h)
     const double plain = gain_plain(&h->curve, has + (double)size);
     printf("%s: PSNR %.2f dB, was %.2f; %zu bytes more (%.1f %%), %zu of %zu chunks; a smaller "
            "bound gives %.2f dB for as many\n",
-           h->path, decibels(h, error), decibels(h, was), size, 100 * (double)size / has, on,
-           chunks, decibels(h, plain));
+           h->path, 10 * log10(peak / error), 10 * log10(peak / was), size,
+           100 * (double)size / has, on, chunks, 10 * log10(peak / plain));
     if (error < plain || h->always)
         return write_section(h, size);
     printf("%s: the network gains nothing: nothing was written\n", h->path);

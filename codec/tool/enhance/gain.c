@@ -21,13 +21,16 @@ static double element(enum zmpi_type type, const unsigned char *at)
     return wide;
 }
 
+/* In units of the stream's bound: variables of several scales count alike. */
 static double error_of(const struct piece *p, const unsigned char *decoded)
 {
     const size_t width = p->s.width;
+    const double unit = p->s.info.abs_bound;
     double sum = 0;
     for (size_t at = 0; at < p->s.info.decoded_bytes; at += width) {
-        const double d = element(p->s.info.array.type, p->original + at) -
-                         element(p->s.info.array.type, decoded + at);
+        const double d = (element(p->s.info.array.type, p->original + at) -
+                          element(p->s.info.array.type, decoded + at)) /
+                         unit;
         sum += isfinite(d) ? d * d : 0;
     }
     return sum;

@@ -8,8 +8,9 @@
 struct piece {
     unsigned char *record, *original, *decoded; /* malloc; the record has the stream */
     struct zmpi_stream s;
-    struct zmpi_gain *gain; /* of each chunk */
-    unsigned char **flags;  /* malloc each */
+    struct zmpi_range range; /* of the original */
+    struct zmpi_gain *gain;  /* of each chunk */
+    unsigned char **flags;   /* malloc each */
     bool *on;
 };
 
@@ -17,7 +18,7 @@ struct piece {
 enum { CURVE_MOST = 10 };
 struct curve {
     int count;
-    double bytes[CURVE_MOST], error[CURVE_MOST]; /* sums of squares */
+    double bytes[CURVE_MOST], error[CURVE_MOST]; /* sums of squares, in units of the bound */
 };
 
 /* All streams by their bound, then by smaller ones, until they take a third more. */

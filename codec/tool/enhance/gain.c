@@ -63,7 +63,8 @@ static enum zmpi_status shrink(const struct piece *p, double part, int threads, 
 
 enum zmpi_status gain_curve(const struct piece *piece, size_t n, int threads, struct curve *c)
 {
-    static const double parts[] = {0.95, 0.9, 0.85, 0.8, 0.72, 0.64, 0.56};
+    static const double parts[CURVE_MOST - 1] = {0.95, 0.9, 0.85, 0.8,  0.72, 0.64,
+                                                 0.56, 0.4, 0.2,  0.05, 0.01};
     enum zmpi_status status = ZMPI_OK;
     memset(c, 0, sizeof *c);
     for (size_t i = 0; i < n; i++) {
@@ -71,14 +72,14 @@ enum zmpi_status gain_curve(const struct piece *piece, size_t n, int threads, st
         c->error[0] += error_of(&piece[i], piece[i].decoded);
     }
     c->count = 1;
-    for (size_t k = 0; k < sizeof parts / sizeof *parts && !status; k++) {
+    for (size_t k = 0; k < CURVE_MOST - 1 && !status; k++) {
         double bytes = 0, error = 0;
         for (size_t i = 0; i < n && !status; i++)
             status = shrink(&piece[i], parts[k], threads, &bytes, &error);
-        tool_progress("bounds", k + 1, sizeof parts / sizeof *parts);
+        tool_progress("bounds", k + 1, CURVE_MOST - 1);
         c->bytes[c->count] = bytes;
         c->error[c->count++] = error;
-        if (bytes > c->bytes[0] * 4 / 3)
+        if (bytes > c->bytes[0] * 4 / 3 && bytes > c->bytes[0] + 2 * ZMPI_NET_BYTES)
             break;
     }
     return status;
@@ -86,7 +87,11 @@ enum zmpi_status gain_curve(const struct piece *piece, size_t n, int threads, st
 
 double gain_plain(const struct curve *c, double bytes)
 {
-    double least = c->error[0];
+    double least = c->error[0], most = 0;
+    for (int i = 0; i < c->count; i++)
+        most = fmax(most, c->bytes[i]);
+    if (bytes > most)
+        return 0;
     for (int i = 0; i < c->count; i++)
         for (int j = 0; j < c->count; j++) {
             if (c->bytes[i] <= bytes)

@@ -15,15 +15,16 @@ struct piece {
 };
 
 /* What a smaller bound gives: points in increasing order of bytes. */
-enum { CURVE_MOST = 10 };
+enum { CURVE_MOST = 12 };
 struct curve {
     int count;
     double bytes[CURVE_MOST], error[CURVE_MOST]; /* sums of squares, in units of the bound */
 };
 
-/* All streams by their bound, then by smaller ones, until they take a third more. */
+/* All streams by their bound, then by smaller ones, until they take a third more, and
+ * more than the weights. */
 enum zmpi_status gain_curve(const struct piece *piece, size_t n, int threads, struct curve *c);
-/* The least error for so many bytes. */
+/* The least error for so many bytes; 0: for more than any of the bounds took. */
 double gain_plain(const struct curve *c, double bytes);
 
 /* Outputs of e's network for all chunks, or for some; gain, flags. ZMPI_ERR_MEMORY. */

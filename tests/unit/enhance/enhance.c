@@ -224,6 +224,11 @@ Test(enhance, damage_is_seen)
     other[size] = 0;
     zmpi_section_seal(other, size + 1, 7);
     cr_assert_eq(parse(other, size + 1, &f), ZMPI_ERR_CORRUPT);
+    /* Flags that end far behind the section, where another stream would begin. */
+    zmpi_store32(other + 24, 2);
+    zmpi_store32(other + 32 + ZMPI_NET_BYTES + 16, 0xf0000000);
+    zmpi_section_seal(other, size, 7);
+    cr_assert_eq(parse(other, size, &f), ZMPI_ERR_CORRUPT);
     free(section);
     free(other);
     free_field(&f);

@@ -96,10 +96,10 @@ double gain_plain(const struct curve *c, double bytes)
         for (int j = 0; j < c->count; j++) {
             if (c->bytes[i] <= bytes)
                 least = fmin(least, c->error[i]);
-            if (c->bytes[i] < bytes && bytes < c->bytes[j]) /* between two bounds */
-                least =
-                    fmin(least, c->error[i] + (c->error[j] - c->error[i]) * (bytes - c->bytes[i]) /
-                                                  (c->bytes[j] - c->bytes[i]));
+            if (c->bytes[i] < bytes && bytes < c->bytes[j] && c->error[j] > 0) /* between two */
+                least = fmin(least, c->error[i] *
+                                        pow(c->error[j] / c->error[i],
+                                            (bytes - c->bytes[i]) / (c->bytes[j] - c->bytes[i])));
         }
     return least;
 }

@@ -19,12 +19,12 @@ void zmpi_losses_free(struct zmpi_losses *l);
 
 /* ---- what a file is ---- */
 
-/* Is this a container whose header is nothing but zeros (`size` bytes are at hand)? Told by a
- * record in the first 20 MiB that the file has, which are read only where the header is that. A
- * plain file that begins so is not taken for one. */
+/* Is this a container whose header is all zeros (`size` bytes are given)? A record in the first 20
+ * MiB tells, which the function reads only if the header is zeros. A plain file that begins with
+ * zeros is not taken for one. */
 bool zmpi_container_lost(const unsigned char *head, size_t size, const struct zmpi_reader *in);
-/* Is there a copy of the header behind the index of what begins with nothing but zeros, or cannot
- * be read there (size 0)? Then it can be opened. */
+/* Does a file that begins with zeros, or cannot be read there (size 0), have a copy of the header
+ * behind its index? Then it can be opened. */
 bool zmpi_container_copied(const unsigned char *head, size_t size, const struct zmpi_reader *in);
 
 /* ---- records ---- */
@@ -90,9 +90,9 @@ void zmpi_container_init(struct zmpi_container *c);
 void zmpi_container_free(struct zmpi_container *c);
 
 /*
- * Read header, index, and scan what is not indexed (format.md 2.5). c is initialised and empty; it
- * is sealed afterwards, and empty on error. header.next_epoch is then higher than any epoch found,
- * by scanning too.
+ * Reads header and index, and scans for records that are not in the index (format.md 2.5). c is
+ * initialised and empty before; it is sealed afterwards, and empty on error. header.next_epoch
+ * is then higher than any epoch found, by scanning too.
  */
 enum zmpi_status zmpi_container_open(struct zmpi_container *c, const struct zmpi_reader *in);
 /*
@@ -105,7 +105,7 @@ enum zmpi_status zmpi_container_load(struct zmpi_container *c, const struct zmpi
 /* The entries of segment k, from somebody who has read it. */
 enum zmpi_status zmpi_container_take(struct zmpi_container *c, size_t k, const unsigned char *src,
                                      size_t size);
-/* All segments of the index, or what a scan finds if one of them is damaged. */
+/* Loads all segments of the index, or scans if one of them is damaged. */
 enum zmpi_status zmpi_container_read_index(struct zmpi_container *c, const struct zmpi_reader *in);
 /*
  * After open: is everything there that the header promises? Without a usable index that is so if a
@@ -140,14 +140,15 @@ enum zmpi_status zmpi_container_add_index(struct zmpi_container *c,
 /* Build the look-up tables; logical_size becomes final. Called by read when needed. */
 enum zmpi_status zmpi_container_seal(struct zmpi_container *c, const struct zmpi_reader *in);
 
-/* All records in the order in which they win, the last one last; the caller frees them. */
+/* Lists all records in the order in which they win, the last one last; the caller frees the list.
+ */
 enum zmpi_status zmpi_container_records(struct zmpi_container *c, const struct zmpi_reader *in,
                                         struct zmpi_record **record);
 
 /*
- * Without the records that no read can see any more: size records and the newest of those that
- * cover a byte are kept. `budget` bounds the runs of records that are looked at; what it leaves out
- * is kept. kept has c's header, and all of its records are in memory.
+ * Lists the records without those that no read can see any more: it keeps size records and the
+ * newest record of each byte. `budget` bounds the runs of records that are examined; the rest is
+ * kept. kept has c's header, and all of its records are in memory.
  */
 struct zmpi_compaction {
     struct zmpi_container kept;
@@ -159,7 +160,8 @@ void zmpi_compaction_free(struct zmpi_compaction *s);
 enum zmpi_status zmpi_container_plan_compaction(struct zmpi_container *c,
                                                 const struct zmpi_reader *in, uint64_t budget,
                                                 struct zmpi_compaction *out);
-/* What no record of c has in front of physical offset `end`, by place. *gap is malloc'ed. */
+/* Lists the gaps between c's records in front of physical offset `end`, by place. *gap is
+ * malloc'ed. */
 enum zmpi_status zmpi_container_gaps(struct zmpi_container *c, const struct zmpi_reader *in,
                                      uint64_t end, struct zmpi_run **gap, size_t *n);
 
@@ -211,13 +213,14 @@ uint64_t zmpi_enhancer_seed(const unsigned char id[16], uint64_t offset);
 typedef bool zmpi_wanted(const void *context, const struct zmpi_record *r);
 
 /*
- * Those records of c as segments that are in no index yet. Small segments of the index are read and
- * dissolved first if `merge` is set, so that many short sessions do not leave many of them.
+ * Makes segments of those records of c that are in no index yet. If `merge` is set, it first
+ * reads and dissolves small segments of the index, so that many short sessions do not leave many
+ * of them.
  */
 enum zmpi_status zmpi_index_collect(struct zmpi_container *c, const struct zmpi_reader *in,
                                     bool merge, zmpi_wanted *wanted, const void *context,
                                     struct zmpi_segments *out);
-/* Into h: the tally of an index of c's segments that were in one, and of `fresh` ones. */
+/* Sets h's tally of an index of c's segments that were in one, and of `fresh` ones. */
 void zmpi_index_tally(const struct zmpi_container *c, uint64_t fresh, struct zmpi_header *h);
 /* An index of all records of c for physical offset `offset`; header.index_*, log_end, tally and
  * logical_size are set. *out is malloc'ed, *size may be 0. `generation`: that of the header which

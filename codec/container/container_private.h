@@ -67,13 +67,13 @@ struct zmpi_finds {
 
 struct zmpi_uncovered;
 
-/* All data records of which bytes in `uncovered` may be visible. *bad: the segment that could not
- * be read. */
+/* Lists all data records that may have visible bytes in `uncovered`. *bad: the segment that could
+ * not be read. */
 enum zmpi_status zmpi_container_find(struct zmpi_container *c, const struct zmpi_reader *in,
                                      const struct zmpi_uncovered *uncovered,
                                      struct zmpi_finds *finds, uint64_t *bad);
 enum zmpi_status zmpi_container_find_build(struct zmpi_container *c);
-/* Where later size records cut a record off. */
+/* The offset at which later size records cut a record off. */
 uint64_t zmpi_container_cut(const struct zmpi_container *c, const struct zmpi_record *r);
 
 /* The list of a record, if it has one, into its extent; it stays the container's. */
@@ -116,7 +116,7 @@ struct zmpi_payload {
     size_t have; /* leading bytes that are there */
 };
 
-/* As far as the stream's table, which must be what the record says it is. */
+/* Reads up to the end of the stream's table, which must match the record. */
 enum zmpi_status zmpi_payload_open(struct zmpi_payload *p, const struct zmpi_record *r,
                                    const unsigned char id[16], const struct zmpi_reader *in,
                                    struct zmpi_stream *s);
@@ -129,7 +129,8 @@ enum zmpi_status zmpi_payload_fetch(const struct zmpi_payload *p, const struct z
 enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned char id[16],
                                   const struct zmpi_reader *in, const struct zmpi_copy *copies,
                                   size_t n, unsigned char *dst);
-/* Of a record that the end of the file cuts off, so much may be missing: its head may lie. */
+/* The largest part of a record that may be missing at the end of the file: its head may be wrong.
+ */
 #define ZMPI_SALVAGE_CUT_MOST ((uint64_t)1 << 30)
 
 /* The same of a damaged record, for in->losses: chunks that are right are copied, of the others the
@@ -140,15 +141,15 @@ enum zmpi_status zmpi_record_salvage(const struct zmpi_record *r, const unsigned
 
 /* ---- records that are interleaved components of one call (container_components.c) ---- */
 
-/* How many of the records from *found on, newest first, are the components of one call, whose
- * elements take turns: then *all is what they cover together. 1: it is by itself. */
+/* The number of records from *found on, newest first, that are the components of one call, whose
+ * elements take turns: then *all is what they cover together. 1: the record is by itself. */
 size_t zmpi_components_group(const struct zmpi_found *found, size_t count, struct zmpi_extent *all);
 /* As zmpi_record_read, `from` counting the bytes of all n components as the file has them. */
 enum zmpi_status zmpi_components_read(const struct zmpi_found *found, size_t n,
                                       const unsigned char id[16], const struct zmpi_reader *in,
                                       const struct zmpi_copy *copies, size_t count,
                                       unsigned char *dst);
-/* What such copies are of component c alone; *of is malloc'ed. */
+/* Computes the copies of component c alone; *of is malloc'ed. */
 enum zmpi_status zmpi_components_copies(const struct zmpi_copy *copies, size_t count, size_t n,
                                         size_t c, size_t width, struct zmpi_copy **of,
                                         size_t *many);

@@ -10,8 +10,8 @@
 
 enum { ZCODECS = 2 }; /* fle and huffman: encoder - 1 */
 
-/* Who did it: this process, or a device that has both encoders. What one takes tells nothing of the
- * other. */
+/* Who coded: this process, or a device that has both encoders. The time of one tells nothing about
+ * the other. */
 enum zmpi_codec_place { ZMPI_CODEC_HERE, ZMPI_CODEC_DEVICE, ZMPI_CODEC_PLACES };
 
 struct zmpi_codec_choice {
@@ -21,13 +21,14 @@ struct zmpi_codec_choice {
     double written[ZMPI_CODEC_PLACES],
         writing[ZMPI_CODEC_PLACES];      /* bytes to the file, and seconds */
     enum zmpi_codec_place coder, writer; /* of the last record */
-    double slower, smaller;  /* the second one, by a sample of the data; 0: none was taken */
-    bool behind;             /* records are written while others are coded */
+    double slower, smaller; /* ratio of the second encoder to the first, by a sample of the data; 0:
+                               no sample */
+    bool behind;            /* records are written while others are coded */
     uint64_t bytes[ZCODECS]; /* of this file, never forgotten */
     uint64_t turns;          /* records since the worse one was tried */
 };
 
-/* The encoder for what comes next. */
+/* The encoder for the next record. */
 int zmpi_codec_choose(struct zmpi_codec_choice *c);
 void zmpi_codec_coded(struct zmpi_codec_choice *c, int encoder, enum zmpi_codec_place by,
                       double raw, double stored, double seconds);

@@ -1,6 +1,6 @@
 /*
- * offload.h - arrays to the device that is best for them. If that device fails, one line says so,
- * the CPU takes over, and nothing is lost.
+ * offload.h - gives arrays to the device that is best for them. If that device fails, one line
+ * says so, the CPU takes over, and nothing is lost.
  */
 #ifndef ZMPI_OFFLOAD_H
 #define ZMPI_OFFLOAD_H
@@ -8,14 +8,14 @@
 #include "device.h"
 #include "layout/stream.h"
 
-/* What was coded, or decoded. */
+/* Statistics of coded, or decoded, arrays. */
 struct zmpi_use {
     const struct zmpi_device *last; /* that did some of it; NULL: none yet */
     uint64_t bytes;                 /* by others than the CPU */
     char why[96];                   /* `last` was taken */
 };
 
-/* What is known of the devices for one file, or one communicator. Zeroed, but for the first two. */
+/* State of the devices for one file, or one communicator. Zeroed, except for the first two. */
 struct zmpi_offload {
     const char *what; /* for the log: the file, the communicator */
     const char *name; /* of the device, as asked for: "auto", "cpu", ... */
@@ -27,13 +27,13 @@ struct zmpi_offload {
 enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi_job *job,
                                        const struct zmpi_device *holder, void *dst, size_t capacity,
                                        const void *src, size_t *size);
-/* To the device that is best for it, to be compressed and written to a file (struct
- * zmpi_device_writer); NULL: that does not do it. *device: who has it. */
+/* Gives an array to the device that is best for it, to be compressed and written to a file (struct
+ * zmpi_device_writer). NULL: no device does that. *device: the one that has it. */
 struct zmpi_write_request *zmpi_offload_submit(struct zmpi_offload *o, const struct zmpi_job *job,
                                                const void *src, const char *path,
                                                const unsigned char id[16],
                                                const struct zmpi_device **device);
-/* All of a stream; dst is in the memory of `holder`. */
+/* Decodes all of a stream; dst is in the memory of `holder`. */
 enum zmpi_status zmpi_offload_decompress(struct zmpi_offload *o, const struct zmpi_device *holder,
                                          void *dst, size_t capacity, const void *src,
                                          size_t src_size, int threads);
@@ -46,8 +46,8 @@ enum zmpi_status zmpi_offload_decompress(struct zmpi_offload *o, const struct zm
  */
 enum zmpi_status zmpi_offload_decode(struct zmpi_offload *o, const struct zmpi_stream *s,
                                      const unsigned char *need, int threads, void *dst);
-/* Are so many chunks needed that a device may decode all of them? They must all be there then: not
- * if those few that are not needed are much of the stream's bytes. */
+/* Are enough chunks needed that a device may decode all of them? Then all must be read: not if the
+ * few that are not needed are a large part of the stream's bytes. */
 bool zmpi_offload_whole(const struct zmpi_stream *s, const unsigned char *need);
 
 /* The device that a report names; never NULL. */

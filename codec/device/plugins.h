@@ -16,7 +16,7 @@ struct zmpi_plugin {
     atomic_bool probed;
 };
 
-/* All of them, opened at the first call; not the CPU. Thread-safe. */
+/* All plug-ins, opened at the first call, without the CPU. Thread-safe. */
 struct zmpi_plugin *zmpi_plugins(size_t *count);
 /* Why the device cannot be used, or NULL. It is probed at the first call. Thread-safe. */
 const char *zmpi_plugin_probe(struct zmpi_plugin *plugin);

@@ -46,7 +46,7 @@ unsigned zmpi_symbol_run(unsigned symbol);
 
 /* ---- books in bytes (huffman_books.c) ---- */
 
-/* To dst, which has room for ZMPI_HUFFMAN_BOOK_MAX bytes; returns the size. */
+/* Writes a book to dst, which has ZMPI_HUFFMAN_BOOK_MAX bytes; returns the size. */
 size_t zmpi_book_store(const struct zmpi_book *book, unsigned char *dst);
 /* The opposite, from at most `size` bytes; how many it took, 0 if they are no complete code. */
 size_t zmpi_book_load(struct zmpi_book *book, const unsigned char *src, size_t size);
@@ -73,7 +73,7 @@ size_t zmpi_head_lengthen(const struct zmpi_chunk_rule *rule, size_t width,
 
 /* ---- chunks ---- */
 
-/* What encodes by one book; one per thread. */
+/* An encoder by one book; one per thread. */
 struct zmpi_huffman_encoder {
     const struct zmpi_book *book;       /* whose tables these are */
     const struct zmpi_chunk_rule *rule; /* whose steps need not be stored; set by the caller */
@@ -131,7 +131,7 @@ enum zmpi_entry_kind {
 
 #define ZMPI_HUFFMAN_TABLE (1 << ZMPI_HUFFMAN_LONGEST)
 
-/* What decodes by one book; one per thread. */
+/* A decoder by one book; one per thread. */
 struct zmpi_huffman_decoder {
     struct zmpi_chunk_rule rule; /* steps of the stream's bound */
     int number;                  /* of the book in the stream; -1: none yet */
@@ -148,7 +148,7 @@ struct zmpi_huffman_decoder {
 
 void zmpi_huffman_decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_book *book);
 
-/* For chunks of this stream; free() it. NULL: no memory. */
+/* Makes a decoder for chunks of this stream; free() it. NULL: no memory. */
 struct zmpi_huffman_decoder *zmpi_huffman_decoder_new(const struct zmpi_stream *s);
 
 /*
@@ -189,7 +189,7 @@ struct zmpi_huffman_plan {
 
 /* Samples of a section. */
 size_t zmpi_huffman_samples(size_t chunks);
-/* Which chunk of a section of `chunks` is sample i. */
+/* The chunk of sample i in a section of `chunks`. */
 size_t zmpi_huffman_sample(size_t chunks, size_t i);
 
 /* Bits that these symbols take, in words of `width` bytes. */
@@ -212,7 +212,7 @@ enum zmpi_huffman_change { ZMPI_HUFFMAN_KEEP, ZMPI_HUFFMAN_UPDATE, ZMPI_HUFFMAN_
 #define ZMPI_HUFFMAN_TAU_0 12792627u
 #define ZMPI_HUFFMAN_TAU_1 20468204u
 
-/* Who counts and computes for the choice: the CPU, or an engine. */
+/* The functions that count and compute for the choice: of the CPU, or of an engine. */
 struct zmpi_huffman_sums {
     void *context;
     /* Count the symbols in the samples of a section; were there any? The others are about these. */
@@ -227,7 +227,7 @@ struct zmpi_huffman_sums {
 /* own: books of its own are allowed. */
 enum zmpi_status zmpi_huffman_plan_by(const struct zmpi_huffman_sums *sums,
                                       struct zmpi_huffman_plan *plan, size_t chunks, bool own);
-/* By the CPU, from the symbols in the samples of each section. */
+/* Chooses by the CPU, from the symbols in the samples of each section. */
 enum zmpi_status zmpi_huffman_plan_make(struct zmpi_huffman_plan *plan, size_t chunks, size_t width,
                                         const uint32_t (*count)[ZMPI_HUFFMAN_SYMBOLS], bool own,
                                         enum zmpi_huffman_sort sort);

@@ -22,7 +22,7 @@ static inline size_t zmpi_segment_words(const struct zmpi_segment *g)
     return g->end > g->begin ? (end < g->words ? end : g->words) - begin : 0;
 }
 
-/* Which residuals of block b are not zero, of those that the chunk has. */
+/* A mask of the residuals of block b that are not zero, of those that the chunk has. */
 static inline uint32_t zmpi_nonzero_of(const uint32_t *nonzero, const struct zmpi_segment *g,
                                        size_t b)
 {
@@ -36,7 +36,7 @@ struct zmpi_lane {
     size_t at, element, end;
 };
 
-/* Residuals r, of which nonzero[] tells the others from zeros, to dst; returns the end. */
+/* Writes residuals r to dst; nonzero[] says which of them are not zero. Returns the end. */
 typedef unsigned char *zmpi_huffman_put_fn(const struct zmpi_huffman_encoder *e, const void *r,
                                            const uint32_t *nonzero, struct zmpi_segment g,
                                            unsigned char *dst);
@@ -158,7 +158,7 @@ static inline bool zmpi_needs_care(const struct zmpi_huffman_decoder *d, size_t 
     return zmpi_load16(e) == ZMPI_ENTRY_CARE;
 }
 
-/* Of a residual but its extra bits: -16..15. */
+/* A residual without its extra bits: -16..15. */
 static inline int zmpi_symbol_first(unsigned symbol)
 {
     if (symbol < ZMPI_HUFFMAN_CLASSES)

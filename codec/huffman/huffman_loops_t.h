@@ -8,7 +8,8 @@
 
 /* ---- encoding ---- */
 
-/* What tokens cannot tell: zeros, then a residual. By value, so that the bits stay in registers. */
+/* The slow path for pairs without a token: zeros, then a residual. By value, so that the bits stay
+ * in registers. */
 INLINE struct zmpi_bits NAME(put_slowly)(const struct zmpi_huffman_encoder *e, struct zmpi_bits b,
                                          size_t zeros, U r)
 {
@@ -68,7 +69,7 @@ INLINE bool NAME(put_singly)(const struct zmpi_huffman_encoder *e, struct zmpi_b
     return true;
 }
 
-/* Those of a block that are not zero. *run: zeros before the block, then at its end. */
+/* Writes a block's residuals that are not zero. *run: zeros before the block, then at its end. */
 INLINE void NAME(put_some)(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, const U *r,
                            uint32_t nonzero, size_t *run)
 {

@@ -73,7 +73,7 @@ INLINE uint64_t NAME(marked)(const struct NAME(cursor) * c)
     return (zmpi_load64(c->from) | (uint64_t)1 << 63) >> c->skip;
 }
 
-/* To where the bits that are left begin. */
+/* Moves to the first bit that is left. */
 INLINE void NAME(advance)(struct NAME(cursor) * c, uint64_t bits)
 {
     const unsigned taken = (unsigned)__builtin_clzll(bits); /* those that were skipped, too */
@@ -118,7 +118,7 @@ INLINE U *NAME(look)(const struct zmpi_huffman_decoder *d, uint64_t *bits, U *to
 
 /* ---- streams ---- */
 
-/* Where the last round may begin. */
+/* The last place where a round may begin. */
 INLINE uintptr_t NAME(stop)(const struct zmpi_lane *l, U *out, enum zmpi_entry_kind kind,
                             unsigned looks)
 {
@@ -145,7 +145,7 @@ TARGET static __attribute__((noinline)) struct NAME(cursor)
     return NAME(cursor_at)(src, &l, out);
 }
 
-/* Some looks into each of n streams, in turns: the waits of one are the work of the others. */
+/* Some look-ups for each of n streams, in turn: one stream's waits are another's work. */
 INLINE void NAME(round)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
                         size_t limit, struct NAME(cursor) * c, U *out, uintptr_t *stop,
                         enum zmpi_entry_kind kind, unsigned looks, unsigned n)

@@ -12,7 +12,7 @@
 enum {
     ZMPI_FLARE_BLOCK = 32, /* points of a block along an axis; slices of a batch */
     ZMPI_FLARE_LEVELS = 3,
-    ZMPI_FLARE_ANCHORS = 1 << ZMPI_FLARE_LEVELS, /* every so many points there is an anchor */
+    ZMPI_FLARE_ANCHORS = 1 << ZMPI_FLARE_LEVELS, /* distance of anchors, in points */
     ZMPI_FLARE_SLICES = 128,                     /* of a chunk, at most */
     ZMPI_FLARE_BATCHES = ZMPI_FLARE_SLICES / ZMPI_FLARE_BLOCK,
     ZMPI_FLARE_ESCAPE = -128,         /* a code of 8 bits, or */
@@ -21,8 +21,7 @@ enum {
 
 /* ---- flare_levels.c: what hardware predicts ---- */
 
-/* Codes in the order in which they are made. An encoder's escapes are appended, a decoder's taken.
- */
+/* Codes in the order of prediction. An encoder appends escapes, a decoder takes them. */
 struct zmpi_flare_codes {
     signed char *code;
     int16_t *anchor;

@@ -15,7 +15,7 @@ enum {
     ZMPI_INTERP_ELEMENTS = ZMPI_INTERP_WORDS,
     ZMPI_INTERP_LEVELS = 18,
     ZMPI_INTERP_SETS = 4,
-    ZMPI_INTERP_STEP_BITS = 8, /* a step is so many binary orders above the unit */
+    ZMPI_INTERP_STEP_BITS = 8, /* binary orders of a step above the unit */
     ZMPI_INTERP_CONTEXTS = 25,
     ZMPI_INTERP_SYMBOLS = 72,
     ZMPI_INTERP_FINEST = 4,  /* bits that a level's step may lack */
@@ -32,7 +32,7 @@ enum zmpi_interp_family {
     ZMPI_INTERP_PLANES = 3 /* lattices in planes, or in planes less the one `lag` before */
 };
 
-/* How the chunks that name it are predicted. Level 0 is the finest. */
+/* A set: how the chunks that name it are predicted. Level 0 is the finest. */
 struct zmpi_interp_set {
     enum zmpi_interp_family family;
     unsigned axes;                              /* mask of enum zmpi_axis */
@@ -43,7 +43,7 @@ struct zmpi_interp_set {
     unsigned char way[ZMPI_INTERP_LEVELS][8];   /* of each class of a level: axes, 8: cubic */
 };
 
-/* What all chunks of a stream share. */
+/* The parameters that all chunks of a stream share. */
 struct zmpi_interp_rule {
     enum zmpi_type type;
     double unit;
@@ -119,7 +119,7 @@ struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
 bool zmpi_interp_work_fits(const struct zmpi_interp_work *w, const size_t tile[3],
                            const struct zmpi_interp_set *set);
 void zmpi_interp_work_free(struct zmpi_interp_work *w);
-/* Largest coded chunk of so many elements. */
+/* The largest coded chunk of this many elements. */
 size_t zmpi_interp_chunk_most(size_t elements, size_t width);
 
 /* Code the tile `src` by set number `set` to dst, which has room for zmpi_interp_chunk_most bytes;

@@ -161,7 +161,7 @@ unsigned zmpi_interp_weigh(const uint32_t *counts, unsigned char *g)
 
 /* ---- which contexts share a table ---- */
 
-/* In 1/32768 bits, with the table. */
+/* The cost in 1/32768 bits, including the table. */
 static uint64_t cost_of(const uint16_t *logs, const uint32_t *counts)
 {
     unsigned used = 0;

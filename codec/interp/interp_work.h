@@ -164,7 +164,8 @@ enum { ZMPI_INTERP_STRIP = 2048 };
 
 /* ---- interp_loops_t.h ---- */
 
-/* What takes the time, once for each instruction set; all make the same. [0]: of f32, [1]: f64. */
+/* The loops that take the time, once for each instruction set; all make the same bytes. [0]: for
+ * f32, [1]: for f64. */
 struct zmpi_interp_loops {
     /* The tile's values to w->flat. False: there is nothing that could be an integer. */
     bool (*load[2])(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
@@ -240,7 +241,7 @@ static inline bool zmpi_interp_known(const struct zmpi_interp_work *w)
 /* ---- interp_tables.c ---- */
 
 void zmpi_interp_logs(uint16_t logs[1025]);
-/* Bits of what is in w->codes, in 1/256, tables included. */
+/* The size of w->codes in 1/256 bits, including tables. */
 uint64_t zmpi_interp_cost(struct zmpi_interp_work *w);
 /* Bits, in 1/32768, that symbols of these counts take. */
 uint64_t zmpi_interp_entropy(const uint16_t *logs, const uint32_t *counts, size_t n);

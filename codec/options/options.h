@@ -10,7 +10,7 @@
 #include "device.h"
 #include <stdbool.h>
 
-/* Where a value came from: the more specific, the stronger. A stronger source is never overwritten
+/* The source of a value: a more specific source is stronger. A stronger source is never overwritten
  * by a weaker one. */
 enum zmpi_option_source {
     ZMPI_FROM_DEFAULT,
@@ -40,7 +40,7 @@ enum zmpi_hdf5_mode {
     ZMPI_HDF5_FILTER     /* HDF5's own files, whose datasets of floats go through zmpi's filter */
 };
 
-/* What data may be that come as bytes, or that are not what their datatype says. */
+/* The type that data may have that come as bytes, or that are not what their datatype says. */
 enum zmpi_elements {
     ZMPI_ELEMENTS_DATATYPE,
     ZMPI_ELEMENTS_AUTO,
@@ -69,25 +69,25 @@ struct zmpi_options {
     size_t collective_piece; /* raw bytes of one message */
     size_t staging;          /* bytes an independent writer may hold per file */
     size_t adopt_below;      /* bytes of a plain file that are copied into a container */
-    int exact_below;         /* values: calls of up to so many are exact; 0: none is for that */
-    int components;          /* N interleaved ones; -N: N blocks; 0: as the data look; 1: off */
-    int element_type;        /* enum zmpi_elements */
-    size_t shape[3];         /* zmpi_shape hint: extents of one rank's buffer, 0: unknown */
-    char report[1024];       /* "", or a JSON file's path */
-    bool report_text;        /* print the text report at finalize */
-    char config[1024];       /* rules file */
+    int exact_below;   /* calls of up to this many values are exact; 0: no call is exact for that */
+    int components;    /* N interleaved ones; -N: N blocks; 0: as the data look; 1: off */
+    int element_type;  /* enum zmpi_elements */
+    size_t shape[3];   /* zmpi_shape hint: extents of one rank's buffer, 0: unknown */
+    char report[1024]; /* "", or a JSON file's path */
+    bool report_text;  /* print the text report at finalize */
+    char config[1024]; /* rules file */
     enum zmpi_log_level log;
     char plugin_path[1024]; /* directories searched for plug-ins first, separated by ':' */
     char nic[1024];         /* of the SmartNIC's daemon; its plug-in reads the environment itself */
     bool view;              /* programs of MPI get the logical bytes of containers they open */
     size_t view_max;        /* bytes of memory for that; 0: a share of the machine's */
     bool dry_run;           /* nothing becomes a container; samples of what would be are coded */
-    bool trim;              /* room of overwritten data is given back at close */
+    bool trim;              /* space of overwritten data is given back at close */
     bool nic_write;         /* that daemon writes what it has compressed */
     char disable[64];       /* instruction sets not to be used; zmpi_kernels() reads the environment
                                itself */
     char site[256];         /* the site's file, where there is one */
-    char site_message[256]; /* what is wrong in it, or "" */
+    char site_message[256]; /* the first error in it, or "" */
     char never_files[1024]; /* globs of files that the site wants to be left alone */
     char never_programs[1024];               /* and of programs */
     bool never;                              /* this is one of them: nothing is compressed */
@@ -105,7 +105,8 @@ enum zmpi_status zmpi_option_set(struct zmpi_options *o, const char *name, const
                                  const char *source, char message[256]);
 /* Does a key begin like a hint of zmpi's: zmpi_x, or ZMPI_X, which is the same? */
 bool zmpi_hint_is_ours(const char *key);
-/* False, with a message and perhaps what was meant, for a key that begins so and is no hint. */
+/* False for a key that begins like a hint and is none, with a message and perhaps the hint that was
+ * meant. */
 bool zmpi_hint_is_known(const char *key, char message[256]);
 /* May a call change this option, or did a hint, which is stronger, set it? */
 bool zmpi_option_is_hint(const struct zmpi_options *o, const char *name);
@@ -144,9 +145,10 @@ bool zmpi_rules_calls(const struct zmpi_options *o, const char *path, size_t *i,
                       struct zmpi_bound *bound);
 /* The bound that a rule sets for a dataset of this name; NULL: is there a rule for any? */
 bool zmpi_rules_dataset(const struct zmpi_options *o, const char *name, struct zmpi_bound *bound);
-/* All rules as bytes, for another process of the same build; to: NULL: how many bytes. */
+/* Packs all rules as bytes, for another process of the same build. to NULL: returns the number of
+ * bytes. */
 size_t zmpi_rules_pack(const struct zmpi_options *o, void *to);
-/* These become o's, instead of its own. False: no memory, and nothing has changed. */
+/* Replaces o's rules by these. False: no memory, and nothing has changed. */
 bool zmpi_rules_unpack(struct zmpi_options *o, const void *from, size_t bytes);
 /* Does a rule set this option, for whatever file? */
 bool zmpi_rules_set(const struct zmpi_options *o, const char *name);
@@ -181,7 +183,7 @@ int zmpi_encoder_parse(const char *name, enum zmpi_variant *variant);
 const char *zmpi_encoder_name(int encoder);
 /* o->codec; where nobody has set it and the bound is a ratio, huffman. */
 const char *zmpi_options_codec(const struct zmpi_options *o);
-/* Those of this codec; fle where it is auto and nobody measures. */
+/* The encoder of this codec; fle for auto, if nobody measures. */
 int zmpi_options_encoder(const struct zmpi_options *o, enum zmpi_variant *variant);
 
 /* "64K", "16M", "1G", "123": bytes, K = 1024. False if it is anything else or too large. */

@@ -10,7 +10,7 @@ struct zmpi_line {
     unsigned number;
     char *section; /* "": before the first one, or after a wrong one */
     const char *name, *value;
-    const char *wrong; /* NULL, or what is wrong with the line; then there is no name */
+    const char *wrong; /* NULL, or the error in the line; then there is no name */
     bool last;         /* nothing behind it can be read */
 };
 
@@ -18,9 +18,10 @@ struct zmpi_line {
 typedef bool zmpi_line_fn(void *user, const struct zmpi_line *line);
 
 /*
- * Hand each NAME = VALUE and each wrong line to `use`. A line that begins with ; or # is a comment,
- * and so is what follows a blank and one of these behind a value, or a blank and ; behind a
- * section. ZMPI_ERR_MEMORY, ZMPI_ERR_IO (errno says why) or ZMPI_OK.
+ * Calls `use` for each NAME = VALUE and each wrong line. A line that begins with ; or # is a
+ * comment. So is the rest of a line after a blank and one of these behind a value, or after a
+ * blank and ; behind a section. Returns ZMPI_ERR_MEMORY, ZMPI_ERR_IO (errno says why) or
+ * ZMPI_OK.
  */
 enum zmpi_status zmpi_lines_read(FILE *file, zmpi_line_fn *use, void *user);
 

@@ -62,8 +62,8 @@ void zmpi_option_suggest(const char *name, enum zmpi_name_form form, char text[6
 
 /* Read o->config into o->rules; message with file and line on failure. */
 enum zmpi_status zmpi_rules_load(struct zmpi_options *o, char message[256]);
-/* Read the site's file, if it is there, before them: o->site_message says what is wrong in it and
- * is ignored. ZMPI_ERR_MEMORY, with a message, is the only failure. */
+/* Reads the site's file, if there is one, before the rules: o->site_message gets its first error,
+ * and wrong lines are ignored. ZMPI_ERR_MEMORY, with a message, is the only failure. */
 enum zmpi_status zmpi_site_load(struct zmpi_options *o, const char *path, char message[256]);
 /* Apply the rules of section [*] only (path NULL), or all that match path. */
 enum zmpi_status zmpi_rules_apply(struct zmpi_options *o, const char *path, char message[256]);
@@ -77,7 +77,7 @@ bool zmpi_globs_parse(const char *text, char *dst, size_t capacity);
 /* A message becomes one line, whatever the value that it quotes. */
 void zmpi_option_one_line(char message[256]);
 
-/* Is there a misspelt variable? It would silently do nothing. */
+/* Does the environment have a misspelt variable, which would silently do nothing? */
 enum zmpi_status zmpi_environment_check(char message[256]);
 enum zmpi_status zmpi_environment_load(struct zmpi_options *o, char message[256]);
 

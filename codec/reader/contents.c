@@ -61,7 +61,7 @@ static struct zmpi_part *add_part(const struct zmpi_reader_file *f, struct zmpi_
     return c->part[c->count++] = p;
 }
 
-/* Is it something that can be read? */
+/* Is it a file that can be read? */
 static enum zmpi_status check_kind(const struct zmpi_reader_file *f, struct zmpi_contents *c,
                                    enum zmpi_kind kind, struct zmpi_trouble *t)
 {
@@ -119,7 +119,7 @@ static enum zmpi_status read_part(const struct zmpi_reader_file *f, struct zmpi_
     return c->plain ? ZMPI_OK : read_enhancer(f, p, t);
 }
 
-/* The header of the last part, by which a change is told. */
+/* The header of the last part, which shows a change. */
 static void keep_header(struct zmpi_contents *c)
 {
     const struct zmpi_part *p = c->part[c->count - 1];

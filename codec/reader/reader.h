@@ -19,7 +19,7 @@ struct zmpi_part {
     struct zmpi_record *record;    /* malloc; NULL: not listed yet */
 };
 
-/* What was found when the file was looked at last. */
+/* The state of the file when it was examined last. */
 struct zmpi_contents {
     struct zmpi_part **part; /* malloc, each of them too */
     size_t count;
@@ -38,7 +38,7 @@ struct zmpi_reader_file {
     struct zmpi_contents now;
 };
 
-/* What went wrong, while it is not a message yet. */
+/* An error that is not a message yet. */
 struct zmpi_trouble {
     enum zmpi_status status;
     int system;       /* errno */
@@ -46,7 +46,7 @@ struct zmpi_trouble {
     const char *what; /* static; NULL: the status says it */
 };
 
-/* Write a message, if there is room for one, and return its status. */
+/* Writes a message, if there is a buffer for it, and returns its status. */
 enum zmpi_status zmpi_reader_fail(struct zmpi_reader_error *error, const char *name,
                                   const struct zmpi_trouble *trouble);
 /* The same with a text of one's own; for ZMPI_OK too. */
@@ -54,7 +54,7 @@ enum zmpi_status zmpi_reader_say(struct zmpi_reader_error *error, enum zmpi_stat
                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* That nothing went wrong. */
 enum zmpi_status zmpi_reader_fine(struct zmpi_reader_error *error);
-/* What should be known of a file that could be opened. */
+/* Remarks on a file that could be opened. */
 void zmpi_reader_remark(struct zmpi_reader_error *error, const struct zmpi_reader_file *f);
 
 /* Look at all of the file. On failure *c is empty. */
@@ -62,14 +62,14 @@ enum zmpi_status zmpi_contents_open(const struct zmpi_reader_file *f, struct zmp
                                     struct zmpi_trouble *trouble);
 void zmpi_contents_free(struct zmpi_contents *c);
 uint64_t zmpi_contents_records(const struct zmpi_contents *c);
-/* Is the file as it was when it was looked at? A change within the clock's last tick may be missed
- * by the time alone, so that young files count as changed. */
+/* Is the file unchanged since it was examined? The time alone may miss a change within the clock's
+ * last tick, so that young files count as changed. */
 bool zmpi_contents_same(const struct zmpi_reader_file *f);
 /* Take in what was added since, if nothing but that has changed: false if that is not known. */
 bool zmpi_contents_follow(struct zmpi_reader_file *f);
 
-/* All logical bytes to the beginning of another file, which gets their size; holes stay holes.
- * Nobody else uses f meanwhile. error is not NULL; its `system` is the errno of a write that
+/* Copies all logical bytes to the beginning of another file, which gets their size; holes stay
+ * holes. Nobody else uses f meanwhile. error is not NULL; its `system` is the errno of a write that
  * failed. */
 enum zmpi_status zmpi_reader_copy(struct zmpi_reader_file *f, int fd,
                                   struct zmpi_reader_error *error);

@@ -39,7 +39,7 @@ static uint64_t data_from(struct zmpi_part *p, bool plain, uint64_t at)
 {
     uint64_t next;
     if (plain || zmpi_container_next(&p->container, &p->in, at, p->length, &next))
-        return at; /* reading tells what is wrong */
+        return at; /* an error shows when the bytes are read */
     return next > at ? next : at;
 }
 

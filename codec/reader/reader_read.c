@@ -5,7 +5,7 @@
 #include "base/floats.h"
 #include "reader/reader.h"
 
-/* Runs of a request that are handed on at once. */
+/* Runs of a request that are passed on together. */
 #define RUNS_MOST ((size_t)1 << 16)
 
 /* A part of the request, inside one container. */
@@ -59,7 +59,7 @@ static void add(struct batch *b, uint64_t offset, uint64_t length)
         b->run[b->count++] = (struct zmpi_run){offset, length};
 }
 
-/* All runs, which are in order and inside the file, part by part. */
+/* Reads all runs, which are in order and inside the file, part by part. */
 static enum zmpi_status read_runs(const struct zmpi_contents *c, const struct zmpi_reader_run *run,
                                   size_t n, unsigned char *dst, struct batch *b,
                                   struct zmpi_trouble *t)

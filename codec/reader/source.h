@@ -13,8 +13,8 @@ struct zmpi_source {
     int failed;    /* errno of the last read that failed; 0: the file had become shorter */
 };
 
-/* All from source->base on, `size` bytes, by up to `threads` threads. The source must stay where it
- * is. */
+/* Sets a reader of all `size` bytes from source->base on, with up to `threads` threads. The source
+ * must stay where it is. */
 struct zmpi_reader zmpi_source_reader(struct zmpi_source *source, uint64_t size, int threads);
 
 enum zmpi_kind {
@@ -35,14 +35,14 @@ static inline bool zmpi_kind_is_plain(enum zmpi_kind kind)
 /* The kind of what `in` reads. Errors are those of its reads. */
 enum zmpi_status zmpi_source_look(const struct zmpi_reader *in, enum zmpi_kind *kind);
 
-/* What a record's stream says of itself; its chunks are not read. */
+/* Reads the header of a record's stream, not its chunks. */
 enum zmpi_status zmpi_source_stream(const struct zmpi_reader *in, const struct zmpi_record *r,
                                     struct zmpi_stream_info *info);
 
 /* What is found in the file is not given back while it is read (format.md 2.6), until the
  * descriptor is closed. */
 void zmpi_source_lock(int fd);
-/* Has a program the container open for writing? */
+/* Does a program have the container open for writing? */
 bool zmpi_source_is_written(int fd);
 
 #endif

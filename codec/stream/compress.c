@@ -44,7 +44,7 @@ static struct zmpi_rows padded_rows(const struct zmpi_plan *p, const struct zmpi
  */
 enum { GROUP = 8 };
 
-/* So much lies in a core's second-level cache once it was read. */
+/* Bytes that stay in a core's second-level cache once they were read. */
 #define CACHED_BYTES ((uint64_t)1 << 20)
 
 /* Room to code a group: the encoder wants more than a chunk has in the end. */
@@ -77,7 +77,7 @@ struct encoder {
 
     pthread_mutex_t lock;
     pthread_cond_t moved; /* `to_place` went on, or status or too_far changed */
-    size_t next;          /* first chunk that nobody has taken */
+    size_t next;          /* first chunk that no thread has taken */
     size_t to_place;      /* first chunk that has no place */
     size_t at;            /* its place */
     enum zmpi_status status;
@@ -91,7 +91,7 @@ static bool stopped(const struct encoder *e)
     return e->status || e->too_far;
 }
 
-/* What a decoder will make of the chunk that was just coded. */
+/* Decodes the chunk that was just coded, as a decoder will. */
 static void measure_chunk(const struct encoder *e, const size_t extent[3],
                           const struct zmpi_rows *src, const unsigned char *coded, size_t size,
                           struct zmpi_chunk_work *work, struct zmpi_errors *errors)
@@ -297,7 +297,7 @@ static size_t encode_sample(const void *context, size_t k, struct zmpi_chunk_wor
     return size;
 }
 
-/* What compress_chunks made. */
+/* The result of compress_chunks. */
 struct outcome {
     size_t length, books; /* bytes: of the stream; of its books */
     bool within;          /* the errors' root mean square is not over finer[1], if that is asked */
@@ -377,8 +377,8 @@ static enum zmpi_status compress_chunks(const struct zmpi_plan *p, const struct 
     return status;
 }
 
-/* By the job's bound; by finer ones, which then are the job's, where the errors turn out too far.
- */
+/* Compresses by the job's bound, or by finer ones, which then become the job's, if the errors turn
+ * out too large. */
 static enum zmpi_status compress_within(const struct zmpi_plan *p, struct zmpi_job *job,
                                         unsigned char *dst, size_t capacity,
                                         const unsigned char *src, struct outcome *o)

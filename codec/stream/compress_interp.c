@@ -33,7 +33,7 @@ struct coder {
 
     pthread_mutex_t lock;
     pthread_cond_t moved; /* `to_place` or `status` changed */
-    size_t next;          /* first chunk that nobody has taken */
+    size_t next;          /* first chunk that no thread has taken */
     size_t to_place;      /* first chunk that has no place */
     size_t at;            /* its place */
     enum zmpi_status status;
@@ -102,7 +102,7 @@ static void code_chunks(void *context)
     zmpi_interp_work_free(work);
 }
 
-/* By the job's bound. *within: the errors are as small as a psnr wants them. */
+/* Compresses by the job's bound. *within: the errors are as small as a psnr needs them. */
 static enum zmpi_status compress(const struct zmpi_job *job, unsigned char *dst, size_t capacity,
                                  const unsigned char *src, size_t *size, bool *within, bool *known)
 {

@@ -10,7 +10,7 @@
 #include "stream/compress_interp.h"
 #include "stream/interp_gain.h"
 
-/* What the CPU device takes, learned from calls that are long enough to be timed. */
+/* The CPU device's times, learned from calls that are long enough to be timed. */
 static struct zmpi_rate rates[ZMPI_ENCODERS][2]; /* coding, decoding */
 enum { LEARN_FROM = 256 << 10 };
 

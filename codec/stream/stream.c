@@ -78,7 +78,7 @@ static size_t books_most(unsigned encoder)
     return encoder == ZMPI_HUFFMAN ? BOOKS_MAX : encoder == ZMPI_INTERP ? ZMPI_INTERP_HEAD : 0;
 }
 
-/* Everything that the 80 bytes say, but the checksum. */
+/* Parses the 80 bytes, without the checksum. */
 static enum zmpi_status parse_header(struct zmpi_stream *s, const unsigned char *src)
 {
     struct zmpi_stream_info *info = &s->info;

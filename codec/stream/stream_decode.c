@@ -12,7 +12,7 @@
 #include "judge/components.h"
 #include "kernels/kernels.h"
 
-/* What one thread decodes with. */
+/* The workspace of a thread. */
 struct worker {
     struct zmpi_chunk_work *work;         /* but for encoder 3 */
     struct zmpi_huffman_decoder *huffman; /* encoder 2 */
@@ -165,12 +165,12 @@ struct decoder {
     size_t streams;
     size_t first, step; /* which of `step` components s[0] is; 0, 1: the array itself */
     const unsigned char *need;
-    const struct zmpi_copy *copies; /* what of the array, or of all components, is wanted */
+    const struct zmpi_copy *copies; /* the wanted pieces of the array, or of all components */
     size_t count;                   /* of them; 0: check only */
     unsigned char *dst;
 
     pthread_mutex_t lock;
-    size_t next;                                    /* first chunk that nobody has taken */
+    size_t next;                                    /* first chunk that no thread has taken */
     const unsigned char *src[ZMPI_COMPONENTS_MOST]; /* its bytes, of each stream */
     enum zmpi_status status;                        /* of chunk `bad` */
     size_t bad;
@@ -241,7 +241,7 @@ static size_t find_copy(const struct decoder *d, size_t i, size_t begin)
     return i;
 }
 
-/* Where all of chunk k is wanted in the order of the array; NULL: nowhere. */
+/* The destination of chunk k if all of it is wanted in the order of the array; else NULL. */
 static unsigned char *place_of(const struct decoder *d, size_t k)
 {
     size_t first[3], extent[3];
@@ -255,7 +255,7 @@ static unsigned char *place_of(const struct decoder *d, size_t k)
     return d->dst + d->copies[i].to + (begin - d->copies[i].from);
 }
 
-/* What is wanted of chunk k, which was decoded to `word`. */
+/* Copies the wanted pieces of chunk k, which was decoded to `word`. */
 static void give_rows(const struct decoder *d, size_t k, const unsigned char *word)
 {
     size_t first[3], extent[3], i = 0;
@@ -274,7 +274,7 @@ static void give_rows(const struct decoder *d, size_t k, const unsigned char *wo
         }
 }
 
-/* What is wanted of chunk k of all streams, which were decoded to v[].words. */
+/* Copies the wanted pieces of chunk k of all streams, which were decoded to v[].words. */
 static void give_points(const struct decoder *d, size_t k, const struct worker v[])
 {
     struct zmpi_planes planes = {

@@ -19,19 +19,19 @@ struct zmpi_view_settings {
     int threads;   /* that decode; 0: as many as there are CPUs for this process */
 };
 
-/* Are containers shown? Else all calls are passed on. */
+/* Is the view on? Otherwise all calls are passed on. */
 extern atomic_bool zmpi_view_on;
 /* The library's answer, asked for when the first container is opened. */
 struct zmpi_view_settings zmpi_view_settings(void);
 
-/* A quarter of the machine's memory, for each of so many processes. */
+/* A quarter of the machine's memory, divided by this number of processes. */
 uint64_t zmpi_view_memory(int processes);
 
 /* ---- view_calls.c, view_stat.c: the calls themselves ---- */
 
-/* The next function of that name behind us, kept in *kept; NULL while it is being looked for. */
+/* The next function of that name after ours, kept in *kept; NULL while it is being searched. */
 void *zmpi_view_next(const char *name, _Atomic(void *) *kept);
-/* Are files of this thread's calls shown plain? */
+/* Does the view apply to this thread's calls? */
 bool zmpi_view_is_on(void);
 
 /* ---- view_open.c ---- */

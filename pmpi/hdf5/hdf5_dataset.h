@@ -26,7 +26,7 @@ struct zhdf5_dataset {
     char name[96]; /* its first bytes, for messages, where it was asked; else "" */
 };
 
-/* Does anything depend on what is known of datasets? */
+/* Do any settings depend on datasets? */
 bool zhdf5_datasets_matter(void);
 
 /* H5Dcreate has made a dataset by this type, space and list. named: not by H5Dcreate_anon. */

@@ -9,7 +9,7 @@
 #include "hdf5/hdf5_several.h"
 #include "mpi/next.h"
 
-/* Elements that are looked at together. */
+/* Elements per step. */
 #define PART_BYTES ((size_t)1 << 20)
 
 static _Thread_local struct zmpi_range range;
@@ -77,7 +77,7 @@ static hssize_t points_of(const struct zhdf5 *h, hid_t space)
                : 0;
 }
 
-/* What this rank writes. False: HDF5 converts it, and its range is not known. */
+/* The range of what this rank writes. False: HDF5 converts it, and its range is unknown. */
 static bool scan_own(const struct zhdf5 *h, const struct zhdf5_transfer *t, struct scan *s)
 {
     const hid_t opened = t->file == ZH5S_ALL ? h->H5Dget_space(t->dataset) : -1;
@@ -101,7 +101,7 @@ static bool scan_own(const struct zhdf5 *h, const struct zhdf5_transfer *t, stru
     return known;
 }
 
-/* Of all ranks. False: one does not know it, or there is nothing. */
+/* The range of all ranks. False: one does not know it, or there are no data. */
 static bool merge(MPI_Comm comm, bool known, struct zmpi_range *r)
 {
     double own[4] = {-r->min, r->max, -r->fill, known ? 0 : 1}, all[4];

@@ -7,7 +7,7 @@
 
 /* Do any rules name datasets? */
 bool zhdf5_rules_are(void);
-/* By the name by which the program has opened it. False: no rule is for it. */
+/* The bound by the name that the program opened it with. False: no rule is for it. */
 bool zhdf5_rule_bound(const char *name, struct zknown_rule *rule);
 /* By the dataset's type and its creation list. */
 void zhdf5_rule_fill(const struct zhdf5 *h, hid_t type, hid_t list, struct zknown_rule *rule);

@@ -45,7 +45,7 @@ static bool is_zero(const unsigned char *p, size_t n)
     return *p == 0 && memcmp(p, p + 1, n - 1) == 0;
 }
 
-/* Most files are told by eight bytes. Zeros may be a container whose header is lost. */
+/* Eight bytes tell most files. Zeros may be a container whose header is lost. */
 static bool is_container(int fd, const struct stat *s)
 {
     unsigned char head[8];
@@ -154,7 +154,8 @@ static struct block *find_block(struct mount_file *f, uint64_t number)
     return NULL;
 }
 
-/* In the place of the oldest. NULL: there is no room for it, or it is damaged: pieces tell. */
+/* Decodes a block in the place of the oldest one. NULL: there is no memory for it, or it is
+ * damaged; then pieces are decoded by themselves. */
 static struct block *load_block(struct mount_file *f, uint64_t number)
 {
     struct block *b = &f->block[f->oldest];

@@ -147,7 +147,7 @@ static int serve(struct fuse *fuse, const char *point, bool front)
 {
     if (fuse_mount(fuse, point))
         return tool_fail("%s: cannot be mounted on", point);
-    /* From here on the kernel waits for us; who started us need not. */
+    /* From here on the kernel waits for this process; the command that started it returns. */
     int status =
         fuse_daemonize(front) ? tool_fail("%s: no process can be started", point) : TOOL_OK;
     struct fuse_session *session = fuse_get_session(fuse);

@@ -21,9 +21,9 @@ struct zmpi_codec_choice {
     double written[ZMPI_CODEC_PLACES],
         writing[ZMPI_CODEC_PLACES];      /* bytes to the file, and seconds */
     enum zmpi_codec_place coder, writer; /* of the last record */
-    double slower, smaller; /* ratio of the second encoder to the first, by a sample of the data; 0:
-                               no sample */
-    bool behind;            /* records are written while others are coded */
+    double slower, smaller;  /* how many times slower the second encoder is, and smaller its stream,
+                                on a sample; 0: no sample */
+    bool behind;             /* records are written while others are coded */
     uint64_t bytes[ZCODECS]; /* of this file, never forgotten */
     uint64_t turns;          /* records since the worse one was tried */
 };

@@ -16,8 +16,8 @@ static void keep_residuals(const struct shape *s, const U *r, struct zmpi_chunk_
     }
 }
 
-/* Lengths, planes and exceptions of work->integers to `out`, behind a head. x: the float words if
- * there are exceptions, else NULL. 0: it cannot be coded so. */
+/* Writes lengths, planes and exceptions of work->integers to `out`, behind a head. x: the float
+ * words if there are exceptions, else NULL. 0: it cannot be coded so. */
 static size_t store_integers(const struct shape *s, struct zmpi_chunk_work *work, U base,
                              enum zmpi_map map, unsigned axes, const T *x, unsigned char *out)
 {
@@ -131,7 +131,7 @@ static void load_residuals(const struct shape *s, const struct parts *p, U *r)
     }
 }
 
-/* Integers to words, in place. */
+/* Converts integers to words, in place. */
 static void finish_words(const struct shape *s, enum zmpi_map map, bool is_float, T step, U *word)
 {
     if (map == ZMPI_MAP_QUANTIZED)

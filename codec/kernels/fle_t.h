@@ -46,7 +46,7 @@ static inline size_t sample_count(const struct shape *s)
     return s->blocks < 16 ? s->blocks : 16;
 }
 
-/* Block k of so many: sample_count(), or all. */
+/* Block k of this many: sample_count(), or all. */
 static inline size_t sample_block(const struct shape *s, size_t k, size_t samples)
 {
     return samples == s->blocks ? k : k * s->blocks / 16;
@@ -120,7 +120,7 @@ static inline uint64_t transpose8(uint64_t m)
     return m ^ t ^ (t << 28);
 }
 
-/* Magnitudes of one block (32 words) to `length` planes at dst, eight planes at a time. */
+/* Writes magnitudes of one block (32 words) as `length` planes to dst, eight planes at a time. */
 static inline void planes_encode(const U m[ZMPI_BLOCK], unsigned length, unsigned char *dst)
 {
     for (unsigned p = 0; p < length; p += 8) {
@@ -156,8 +156,8 @@ static inline void planes_decode(U m[ZMPI_BLOCK], unsigned length, const unsigne
     }
 }
 
-/* One block of n <= 32 residuals to dst; returns its length L. Bytes written: 4 (L + 1), or none if
- * L is 0. */
+/* Writes one block of n <= 32 residuals to dst; returns its length L. Bytes written: 4 (L + 1), or
+ * none if L is 0. */
 static inline unsigned block_encode(const U *r, size_t n, unsigned char *dst)
 {
     U m[ZMPI_BLOCK] = {0}, all = 0;

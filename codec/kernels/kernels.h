@@ -7,7 +7,7 @@
 
 #include "layout/chunk.h"
 
-/* A pass over an array for its range; *range goes in as what is known so far. */
+/* A pass over an array for its range; on entry *range is the range known so far. */
 typedef void zmpi_range_fn(const void *src, size_t count, struct zmpi_range *range);
 /* XXH3 of a chunk, seed 0. */
 typedef uint64_t zmpi_hash_fn(const void *src, size_t size);
@@ -57,8 +57,8 @@ const struct zmpi_kernels *zmpi_kernels_at(size_t i);
 const struct zmpi_kernels *zmpi_kernels_choose(const struct zmpi_kernels *const *sets,
                                                const char *off);
 
-/* What of a set that this machine has is not as the scalar one's, in some short tiles: "hash",
- * "encoder"...; NULL: nothing. */
+/* The first function of a set whose result differs from the scalar set's, in some short tiles:
+ * "hash", "encoder"...; NULL: none. */
 const char *zmpi_kernels_difference(const struct zmpi_kernels *k);
 
 /* Is `text` a list of sets that can be switched off: "avx2,neon", or ""? Sets that exist on other

@@ -94,7 +94,7 @@ static inline unsigned char *store_exceptions(const struct shape *s, const T *x,
 
 /* ---- decoding: src is untrusted ---- */
 
-/* What parse_chunk found. Nothing that the kernels do with a parsed chunk can fail. */
+/* The parts that parse_chunk found. Nothing that the kernels do with a parsed chunk can fail. */
 struct parts {
     enum zmpi_map map;
     unsigned axes;
@@ -135,7 +135,7 @@ static inline enum zmpi_status find_parts(const struct shape *s, bool exceptions
     return ZMPI_OK;
 }
 
-/* How many values the masks ask for. */
+/* The number of values that the masks need. */
 static inline size_t count_values(const struct shape *s, const struct parts *p)
 {
     const unsigned char *mask_at = p->masks;
@@ -154,7 +154,7 @@ static inline size_t count_values(const struct shape *s, const struct parts *p)
     return values;
 }
 
-/* Are the masks sound, and are there exactly the values that they ask for? */
+/* Are the masks valid, and are there exactly the values that they need? */
 static inline enum zmpi_status check_exceptions(const struct shape *s, const struct parts *p)
 {
     const size_t n = block_words(s, s->blocks - 1);

@@ -56,7 +56,7 @@ static inline T dequantize(T step, U q)
 
 /* ---- the level of the step ---- */
 
-/* How many elements of so many sampled blocks lie within the limit? */
+/* Counts the elements of this many sampled blocks that lie within the limit. */
 static inline size_t count_within(const struct shape *s, const T *x, T limit, size_t samples)
 {
     size_t within = 0;
@@ -84,7 +84,7 @@ static inline bool level_reproduces(const struct shape *s, const T *x, const str
     return true;
 }
 
-/* May so many of `all` elements be exceptions because the step is that of this level? The first
+/* May this many of `all` elements be exceptions because the step is that of this level? The first
  * level's is hardly larger than the second's; the last one's is half of it. */
 static inline bool level_suffices(int level, size_t fit, size_t all)
 {

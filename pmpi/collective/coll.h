@@ -51,7 +51,7 @@ struct zmeasured {
     double estimate[ZWAYS]; /* the same, from what calls that went another way took; 0: none */
     unsigned count[ZWAYS];  /* measurements */
     unsigned since[ZWAYS];  /* calls since the last one */
-    int strange[ZWAYS];     /* so many in turn were far slower, or (< 0) faster, than before */
+    int strange[ZWAYS];     /* this many in a row were far slower, or (< 0) faster, than before */
     unsigned world;         /* how often that was no accident: something has changed */
     unsigned seen[ZWAYS];   /* when it was measured */
     unsigned estimated;     /* when estimate[ZRAW] was made */
@@ -66,7 +66,7 @@ struct zmeasured {
 /* A part of a call's data by each encoder. */
 struct zsample {
     double seconds[ZCODECS]; /* 0: not taken */
-    double smaller;          /* so many times is the second one's stream */
+    double smaller;          /* how many times smaller the second encoder's stream is */
 };
 
 /* The last call that was measured. Ranks tell each other with the next call's agreement. */
@@ -96,7 +96,7 @@ struct zcomm {
     bool one_node;               /* all ranks share memory */
     struct zmpi_options options; /* the same on all ranks */
     double settings;             /* a hash of them, of 53 bits */
-    bool differed;               /* it was said that they are not the same */
+    bool differed;               /* a line said that they differ between ranks */
     uint64_t calls;              /* compressed ones, the same on all ranks */
     struct zmpi_offload offload;
     uint64_t decoded; /* of its bytes, those that the report knows */
@@ -110,11 +110,11 @@ struct zcomm {
     struct zmpi_comm_stats stats;
 };
 
-/* What is cached on the communicator, or NULL if it is unknown or not one of ours. */
+/* The state cached on the communicator, or NULL if it is unknown or not one of ours. */
 struct zcomm *zcomm_find(MPI_Comm comm);
-/* The same, made if it is not there. Collective. */
+/* The same; makes it if it is missing. Collective. */
 struct zcomm *zcomm_make(MPI_Comm comm);
-/* From MPI_Finalize on, communicators are left to the MPI library. */
+/* Forgets all communicators: from MPI_Finalize on they are left to the MPI library. */
 void zcomm_finalize(void);
 
 /* ---- coll_block.c: what one rank gives to another ---- */
@@ -149,14 +149,14 @@ struct zpart {
  * False: a device's memory cannot be read. */
 bool zblock_read(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
                  struct zpart *part);
-/* Where bytes for [at, at + bytes) may be put before zblock_place: their place itself, or room. */
+/* A buffer for bytes [at, at + bytes) until zblock_place: their place itself, or scratch memory. */
 void zblock_destination(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
                         struct zpart *part);
 bool zblock_place(const struct zblock *b, uint64_t at, uint64_t bytes, const struct zpart *part);
-/* To scratch, unless it is in the host's memory. False: it cannot be read. */
+/* Copies to scratch, unless the block is in the host's memory. False: it cannot be read. */
 bool zpart_to_host(struct zpart *part, uint64_t bytes, unsigned char *scratch);
 void zpart_free(struct zpart *part);
-/* From the host's memory. */
+/* Copies from the host's memory. */
 bool zblock_put(const struct zblock *b, uint64_t at, uint64_t bytes, const unsigned char *src);
 bool zblock_copy(const struct zblock *to, const struct zblock *from, unsigned char *scratch);
 
@@ -170,7 +170,7 @@ struct zside {
     bool made;
 };
 
-/* As MPI's arguments say it: one block for each rank, all alike, or of the v forms. */
+/* A side by MPI's arguments: one block for each rank, all alike, or of the v forms. */
 static inline struct zside zside_of(const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     return (struct zside){.buf = (void *)(uintptr_t)buf, .count = count, .datatype = datatype};
@@ -186,7 +186,7 @@ static inline struct zside zside_of_v(const void *buf, const int counts[], const
 bool zside_make(struct zside *s);
 void zside_free(struct zside *s);
 void zside_block(const struct zside *s, int i, const struct zmpi_options *o, struct zblock *b);
-/* Data bytes of `count` elements; 0 if the arguments are wrong, which MPI will say. */
+/* Data bytes of `count` elements; 0 if the arguments are wrong, which MPI will report. */
 uint64_t zside_bytes(MPI_Count count, MPI_Datatype datatype);
 
 /* ---- coll_call.c: one call on this rank ---- */
@@ -197,8 +197,8 @@ enum zcall_kind { ZCALL_COMPRESSED, ZCALL_RAW_FASTER, ZCALL_RAW_NODE, ZCALL_PASS
 struct zapart {
     struct zmpi_range range[ZMPI_COMPONENTS_MOST];
     struct zmpi_fill fill[ZMPI_COMPONENTS_MOST];
-    int only; /* while values below `below` are looked at: the only component */
-    int place[ZMPI_COMPONENTS_MOST]; /* ratio: by which each was coded before */
+    int only;                        /* while only values below `below` count: the only component */
+    int place[ZMPI_COMPONENTS_MOST]; /* ratio: the place by which each was coded before */
 };
 
 struct zcall {
@@ -209,11 +209,11 @@ struct zcall {
     bool exact;     /* whatever the bound */
     bool all_know;  /* every rank knew the size before the agreement */
     bool lossy;     /* values may change: this rank's, after the agreement any rank's */
-    uint64_t bytes; /* of the largest block, after the agreement of any rank */
+    uint64_t bytes; /* of the largest block */
     uint64_t steps; /* pieces of the block that has most of them, of any rank */
     struct zmpi_range range;
-    struct zmpi_fill fill;           /* what may be fill values */
-    double below;                    /* only values of smaller magnitudes are looked at; 0: all */
+    struct zmpi_fill fill;           /* possible fill values */
+    double below;                    /* only values of smaller magnitudes count; 0: all */
     struct zmpi_ratio_search search; /* ratio: of all data of the call */
     int components;                  /* that this rank's data have, 0: it has none; after the
                                         agreement those of all ranks, 1: one array */
@@ -221,7 +221,7 @@ struct zcall {
     uint64_t sequence;
     bool measuring;
     enum zcall_kind kind;
-    int way;               /* if it is compressed: the encoder */
+    int way;               /* the encoder, if the call is compressed */
     double start, codec;   /* seconds */
     uint64_t scanned;      /* bytes, to find the range */
     double scan, compress; /* seconds; the rest of codec is decoding */
@@ -240,22 +240,22 @@ struct zcall {
  */
 bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all_know,
                  uint64_t bytes, uint64_t given, struct zside *sent);
-/* coll_dry.c: of a call that goes to MPI as it is, what it would send. Collective. */
+/* coll_dry.c: estimates what a call that goes to MPI unchanged would send. Collective. */
 void zcall_dry(struct zcall *c, struct zside *sent);
-/* A dry run's rows of all processes, to the first. Collective on MPI_COMM_WORLD. */
+/* Sends a dry run's rows of all processes to the first. Collective on MPI_COMM_WORLD. */
 void zcall_dry_end(void);
-/* Is the encoder to be chosen? */
+/* Does the call choose its encoder? */
 bool zcall_picks(const struct zcall *c);
-/* Before the agreement: there are data of this type. */
+/* Before the agreement: notes that there are data of this type. */
 void zcall_look(struct zcall *c, enum zmpi_type element);
-/* Same answer on all ranks: are all ready, and is it to be compressed? bytes, steps: this rank's
+/* Same answer on all ranks: are all ready, and is the call compressed? bytes, steps: this rank's
  * largest. */
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps);
 bool zcall_wants_range(const struct zcall *c);
 /* Add a block to this rank's value range. */
 void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch);
-/* Find the range of all ranks' data. `scan` adds this rank's blocks, once, or again without what
- * may be fill values. Collective. */
+/* Finds the range of all ranks' data. `scan` adds this rank's blocks, once, or again without
+ * possible fill values. Collective. */
 typedef void zcall_scan_fn(struct zcall *c, void *context);
 int zcall_find_range(struct zcall *c, zcall_scan_fn *scan, void *context);
 /*
@@ -267,32 +267,32 @@ void zcall_ratio_begin(struct zcall *c);
 void zcall_ratio_add(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 bool zcall_ratio_share(struct zcall *c, int *rc);
 double zcall_ratio_bound(const struct zcall *c); /* 0: without loss */
-/* coll_sample.c: try both encoders on a part of the block, before they are chosen from. */
+/* coll_sample.c: tries both encoders on a part of the block, before one is chosen. */
 void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 /* Log and remember an error; it is raised by zcall_end. */
 void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The block's data are in the memory of a device that has failed: said once for each call. */
+/* The block's data are in the memory of a device that has failed: logged once for each call. */
 void zcall_unreadable(struct zcall *c, const struct zblock *b);
 /* The end of a call, compressed or raw; rc: what MPI returned. */
 int zcall_end(struct zcall *c, int rc);
 
 /* ---- coll_components.c: data of several variables ---- */
 
-/* Before the agreement: what a block of this rank's is, whose pieces become whole points. */
+/* Before the agreement: the components of a block of this rank; its pieces become whole points. */
 void zapart_look(struct zcall *c, struct zblock *b);
-/* For zcall_scan: host's data of whole points. */
+/* For zcall_scan: scans the host's data of whole points. */
 void zapart_scan(struct zcall *c, enum zmpi_type type, const void *data, size_t count);
-/* For zcall_find_range: the ranges that each rank found become those of all. Collective. */
+/* For zcall_find_range: merges the ranges of all ranks. Collective. */
 int zapart_share_ranges(struct zcall *c);
-/* A piece that has a job as one array: a stream for each component, less than `bytes` in all, or 0.
- */
+/* Codes a piece, which has a job as one array, to a stream for each component, less than `bytes` in
+ * all; or returns 0. */
 size_t zapart_compress(struct zcall *c, const struct zmpi_job *whole, const unsigned char *data,
                        size_t bytes, unsigned char *dst);
-/* Each component of a piece becomes what it is once it is coded and decoded by fle. */
+/* Replaces each component of a piece by its values after coding and decoding by fle. */
 enum zmpi_status zapart_decode_own(const struct zcall *c, const struct zmpi_job *whole,
                                    unsigned char *data, size_t bytes);
-/* `streams` of them, of `bytes` in all, to data. */
+/* Decodes `streams` streams, of `bytes` in all, to data. */
 enum zmpi_status zapart_decode(struct zcall *c, int streams, const unsigned char *src, size_t size,
                                unsigned char *data, size_t bytes);
 
@@ -315,30 +315,31 @@ enum { ZPIECE_HEAD = 64 };
  * element_type.h)? */
 bool zpiece_has_numbers(const struct zcall *c, enum zmpi_type element, const void *data,
                         size_t bytes);
-/* What compresses `data` of a block, or as many of its first bytes; false: nothing can. Floats that
- * are no numbers are kept exactly. */
+/* The job for `data` of a block, or for this many of its first bytes. False: there is none. Floats
+ * that are no numbers are kept exactly. */
 bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
                 int encoder, struct zmpi_job *job);
-/* What compresses an array of this range, in which the piece's own job has shown floats; open where
- * a ratio is asked. */
+/* The job for an array of this range, in which the piece's own job has shown floats; open where a
+ * ratio is asked. */
 bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
                      const struct zmpi_bound *bound, const struct zmpi_range *range, int encoder,
                      struct zmpi_job *job);
-/* A stream of less than `room` bytes, or 0. holder: of the data's memory, NULL: the host's. */
+/* Codes to a stream of less than `room` bytes, or returns 0. holder: of the data's memory, NULL:
+ * the host's. */
 size_t zpiece_stream(struct zcall *c, const struct zmpi_device *holder, const unsigned char *data,
                      struct zmpi_job *job, unsigned char *dst, size_t capacity);
-/* What decoding a stream of fle would make of the data, to their place. */
+/* Replaces the data by their values after coding and decoding by fle. */
 enum zmpi_status zpiece_decode_own(const struct zmpi_job *job, unsigned char *data, size_t bytes);
-/* Room for the message of any piece of a block of so many bytes, and for the piece itself. */
+/* Bytes for the message of any piece of a block of this size, and for the piece itself. */
 size_t zpiece_capacity(const struct zmpi_options *o, uint64_t bytes);
-/* The piece of b that begins at `at`, this rank's or one it sends, to dst; returns the size. */
+/* Writes the message of the piece of b that begins at `at` to dst; returns its size. */
 int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned char *dst,
                   unsigned char *scratch);
 
-/* Bytes that a message, not yet checked, says it stands for: to be counted, not to be trusted. */
+/* Data bytes by an unchecked message's own word: to be counted, not to be trusted. */
 uint64_t zpiece_raw(const struct zcall *c, const unsigned char *message, int size);
 
-/* Seconds that it was on its way, as it says: to be taken for what it is. */
+/* Seconds that it was on its way, by its own word. */
 double zpiece_age(const struct zcall *c, const unsigned char *message, int size);
 
 struct zpiece_head {
@@ -346,10 +347,10 @@ struct zpiece_head {
     int streams; /* of as many components; 0: the bytes as they are */
 };
 
-/* Check all of a message of rank `origin` for b. False: it was reported. */
+/* Checks all of a message of rank `origin` for b. False: the error is reported. */
 bool zpiece_check(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
                   int size, struct zpiece_head *h);
-/* A message that was checked, to its place. */
+/* Decodes a checked message to its place. */
 bool zpiece_place(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
                   int size, const struct zpiece_head *h, unsigned char *scratch);
 
@@ -368,8 +369,8 @@ struct zlane {
     bool all_known; /* and no more */
 };
 
-/* What a call works with. The lanes are the same at both ends, and in an order in which the first
- * that is not done can always go on. */
+/* The working state of a call. The lanes are the same at both ends, in an order in which the first
+ * unfinished one can always go on. */
 struct zexchange {
     struct zlane *lane;
     size_t lanes;
@@ -382,8 +383,8 @@ enum { ZLANES = 4, ZSLOTS = 2 * ZLANES }; /* lanes at work at once; messages eac
 int zexchange_run(struct zcall *c, const struct zexchange *x);
 
 /*
- * All of a call of the kind: gather, scatter, alltoall. A side that means nothing on this rank, or
- * is MPI_IN_PLACE, is NULL. False on all ranks: the call is to go to MPI.
+ * Does all of a gather, scatter or alltoall. A side that means nothing on this rank, or is
+ * MPI_IN_PLACE, is NULL. False on all ranks: the call goes to MPI.
  */
 bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv);
 
@@ -398,8 +399,8 @@ struct zrelay {
     int from, to[2], to_count;  /* neighbours */
 };
 
-/* Everything from the agreement on. ready: has this rank all it needs? False on all ranks: the call
- * is to go to MPI. */
+/* Does everything from the agreement on. ready: does this rank have all it needs? False on all
+ * ranks: the call goes to MPI. */
 bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready);
 
 /* ---- coll_report.c ---- */
@@ -419,9 +420,9 @@ struct zcall_outcome {
 };
 
 void zreport_collective(const struct zcall_outcome *outcome);
-/* Against the other way a call of all ranks saved so many seconds. */
+/* Adds the seconds that a call of all ranks saved against the other way. */
 void zreport_saved(enum zop op, enum zcall_kind kind, double seconds);
-/* So many bytes took the network so long. */
+/* Adds bytes that crossed the network, and their time. */
 void zreport_link(enum zop op, double bytes, double seconds);
 /* Collective on MPI_COMM_WORLD. True if there is something to say. */
 bool zreport_collectives_sum(void);

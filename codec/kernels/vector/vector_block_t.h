@@ -2,7 +2,8 @@
  * vector_block_t.h - template: a block of residuals to its bytes and back, from smaller operations.
  */
 
-/* Signs and planes to dst; returns the length. May write up to 28 bytes more than the block has. */
+/* Writes signs and planes to dst; returns the length. May write up to 28 bytes more than the block
+ * has. */
 VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst)
 {
     V m[VECTORS];
@@ -20,7 +21,7 @@ VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst)
 /* Bytes that unpacking a block may read. */
 enum { BLOCK_READ = 4 + 4 * 8 * WIDTH };
 
-/* Residuals from signs and planes. */
+/* Unpacks residuals from signs and planes. */
 VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS])
 {
     const V signs = v_set1(zmpi_load32(src));

@@ -30,7 +30,7 @@ static inline void coded_begin(struct coded *c, const struct parts *p,
     c->ahead = (size_t)(p->end - p->lengths);
 }
 
-/* So close to the end of src, go on in a copy. All that is left fits in half of it. */
+/* Close to the end of src, continues in a copy. All that is left fits in half of it. */
 static inline void coded_tail(struct coded *c)
 {
     size_t left = (size_t)(c->end - c->src);
@@ -45,8 +45,8 @@ VECTOR void fetch_coded(const unsigned char *src, size_t ahead)
     __builtin_prefetch((const void *)((uintptr_t)src + ahead));
 }
 
-/* Ask for what lies here in the next chunk: the hash that reads it first does nothing else, so it
- * would wait for memory, and decoding would not begin meanwhile. */
+/* Prefetches the same place of the next chunk: the hash that reads it first does nothing else, so
+ * it would wait for memory, and decoding would not begin meanwhile. */
 VECTOR void fetch_planes(const struct coded *c, unsigned length)
 {
     fetch_coded(c->src, c->ahead);

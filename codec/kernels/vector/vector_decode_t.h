@@ -55,7 +55,7 @@ TARGET static void decode_words(const struct job *j, bool is_float)
 /* ---- in 16 bits ---- */
 
 #ifdef INTEGERS16
-/* All of so many, ORed. */
+/* The OR of this many integers. */
 VECTOR uint16_t half_all_of(const uint16_t *q, size_t words)
 {
     H any = h_set1(0);
@@ -88,7 +88,7 @@ VECTOR V half_words(const uint16_t *q, const struct conversion *how, bool ordere
 #include "kernels/vector/vector_store_t.h"
 #include "kernels/vector/vector_sums_t.h"
 
-/* So many chunks behind one whose integers are too far from the base are not tried. */
+/* The number of chunks after one with integers too far from the base that are not tried. */
 enum { FAR_FOR = 4 };
 
 /*

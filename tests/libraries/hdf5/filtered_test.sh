@@ -136,7 +136,8 @@ for ranks in 1 2; do
         grep -q 'faulty: written' out.txt || die "a filter without memory on $ranks ranks after $after: refused"
         filtered faulty.h5 1
         compare -d 2.0 plain.h5 faulty.h5 /rho || die "a filter without memory on $ranks ranks after $after: out of bounds"
-        [[ $after = 0 ]] || continue # HDF5 1.14 writes no fill values there, so that one chunk is all
+        # HDF5 1.14 writes no fill values there, so that one chunk is all, and may have another rank write it.
+        ((after == 0 && ranks == 1)) || continue
         compare plain.h5 faulty.h5 /rho || die "a filter without memory on $ranks ranks: lossy"
         [[ $(grep -c 'HDF5 filter: no memory to compress a chunk of [0-9]* bytes: it is written uncompressed' log.txt) = 1 ]] ||
             die "a filter without memory on $ranks ranks: not told: $(cat log.txt)"

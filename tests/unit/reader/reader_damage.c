@@ -201,7 +201,7 @@ Test(reader_damage, arguments)
     cr_assert_eq(zmpi_reader_open_fd(fd, "c", &o, &file, &error), ZMPI_ERR_ARG);
     o = (struct zmpi_reader_options){.size = sizeof o, .threads = -1};
     cr_assert_eq(zmpi_reader_open_fd(fd, "c", &o, &file, NULL), ZMPI_ERR_ARG);
-    o = (struct zmpi_reader_options){.size = sizeof o, .flags = 2};
+    o = (struct zmpi_reader_options){.size = sizeof o, .flags = 4};
     cr_assert_eq(zmpi_reader_open_fd(fd, "c", &o, &file, NULL), ZMPI_ERR_ARG);
     file = open_fd(fd, 0);
     const struct {

@@ -2,14 +2,12 @@
  * flare_net.c - the array of the enhancer's network: slices of real fields, scaled by their ranges,
  * give what the C gives, with random stalls on both sides.
  */
+#include "enhance/enhance_net.h"
 #include "flare_model.h"
 #include "flare_net_sim.h"
 #include "field.h"
 
 /* The codec's network does the same. */
-#if __has_include("enhance/enhance_net.h")
-#include "enhance/enhance_net.h"
-
 static void by_codec(const struct flare_net *net, const unsigned char *in, size_t h, size_t w,
                      const int8_t *want)
 {
@@ -23,13 +21,6 @@ static void by_codec(const struct flare_net *net, const unsigned char *in, size_
     cr_assert_arr_eq(work->out, want, h * w, "%zux%zu by the codec", h, w);
     zmpi_net_work_free(work);
 }
-#else
-static void by_codec(const struct flare_net *net, const unsigned char *in, size_t h, size_t w,
-                     const int8_t *want)
-{
-    (void)net, (void)in, (void)h, (void)w, (void)want;
-}
-#endif
 
 enum { SLICES = 32, CROP = 20 };
 

@@ -328,11 +328,12 @@ static bool sum_records(struct tool_input *in, const struct zmpi_record *record,
     return memory;
 }
 
-/* A line for each of the first ones, or all. */
-static void list_records(struct tool_input *in, const struct zmpi_record *record, bool json,
+/* A line for each of the first ones, or all. False: no memory for one of them. */
+static bool list_records(struct tool_input *in, const struct zmpi_record *record, bool json,
                          bool all)
 {
     const size_t count = in->container.count;
+    bool memory = true;
     for (size_t i = 0; i < count && (json || all || i < LISTED); i++) {
         struct zmpi_stream_info info = {0};
         const enum zmpi_status status = record[i].kind == ZMPI_RECORD_DATA
@@ -341,9 +342,11 @@ static void list_records(struct tool_input *in, const struct zmpi_record *record
         if (json)
             printf("%s", i ? ", " : "");
         (json ? print_json_record : print_record)(&record[i], status, &info);
+        memory = memory && status != ZMPI_ERR_MEMORY;
     }
     if (!json && !all && count > LISTED)
         printf("  ... %zu more (-a lists all)\n", count - LISTED);
+    return memory;
 }
 
 /* Prints all that stands in front of the records. */
@@ -360,25 +363,28 @@ static void print_json_head(const struct tool_input *in, const struct space *spa
            (unsigned long long)in->container.scanned);
 }
 
-static void print_json(struct tool_input *in, const struct space *space,
+/* False: no memory for one of the records. */
+static bool print_json(struct tool_input *in, const struct space *space,
                        const struct zmpi_record *record, const struct sums *sums)
 {
     print_json_head(in, space);
-    list_records(in, record, true, true);
+    const bool memory = list_records(in, record, true, true);
     print_json_totals(sums);
+    return memory;
 }
 
-/* What people ask first: how much smaller, which bound, is it all there? */
-static void print_text(struct tool_input *in, const struct space *space,
+/* What people ask first: how much smaller, which bound, is it all there? False as above. */
+static bool print_text(struct tool_input *in, const struct space *space,
                        const struct zmpi_record *record, const struct sums *sums, bool all)
 {
     print_head(in, space);
     print_totals(sums->total);
     print_state(in);
     print_network(&sums->network);
-    list_records(in, record, false, all);
+    const bool memory = list_records(in, record, false, all);
     if (all)
         tool_kinds_print(&sums->kinds);
+    return memory;
 }
 
 static int print_container(struct tool_input *in, bool json, bool all)
@@ -392,13 +398,12 @@ static int print_container(struct tool_input *in, bool json, bool all)
         status = zmpi_container_records(&in->container, &in->reader, &record);
     if (status)
         return tool_fail_status(in->path, status);
-    const bool summed = sum_records(in, record, all, &sums);
-    if (summed && json)
-        print_json(in, &space, record, &sums);
-    else if (summed)
-        print_text(in, &space, record, &sums, all);
+    bool memory = sum_records(in, record, all, &sums) && sums.network.status != ZMPI_ERR_MEMORY;
+    if (memory)
+        memory = json ? print_json(in, &space, record, &sums)
+                      : print_text(in, &space, record, &sums, all);
     free(record);
-    return summed ? TOOL_OK : tool_fail_status(in->path, ZMPI_ERR_MEMORY);
+    return memory ? TOOL_OK : tool_fail_status(in->path, ZMPI_ERR_MEMORY);
 }
 
 int tool_info(int argc, char **argv)

@@ -173,8 +173,9 @@ Test(device, each, .init = use_plugins)
 /* One line, with the plug-in's path, its ABI and ours. */
 Test(device, wrong_abi_is_logged_once)
 {
-    char line[4096] = "";
+    char line[4096] = "", ours[32];
     const char *why = NULL;
+    snprintf(ours, sizeof ours, "has %u", ZMPI_DEVICE_ABI);
     setenv("ZMPI_PLUGIN_PATH", ZMPI_TEST_PLUGINS, 1);
     cr_redirect_stderr();
     for (int i = 0; i < 3; i++)
@@ -185,7 +186,7 @@ Test(device, wrong_abi_is_logged_once)
     while (fgets(line, sizeof line, log) != NULL)
         if (strstr(line, "libzmpi_badabi.so") != NULL) {
             cr_assert_not_null(strstr(line, "ABI 77"), "%s", line);
-            cr_assert_not_null(strstr(line, "has 10"), "%s", line);
+            cr_assert_not_null(strstr(line, ours), "%s", line);
             lines++;
         }
     cr_assert_eq(lines, 1, "%d lines", lines);

@@ -227,8 +227,9 @@ Test(components, ranges)
                 v = kit_special(&r, type);
             if (kit_below(&r, 2000) == 0)
                 v = -7.25;
-            kit_put(type, at, i, v);
+            kit_put(type, x, i, v);
         }
+        memmove(at, x, all * zmpi_type_size(type));
         for (int c = 0; c < n; c++)
             range[c] = ZMPI_RANGE_EMPTY;
         zmpi_components_range(type, at, all, n, first, n, threshold, &fills, 1, range);

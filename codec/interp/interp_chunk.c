@@ -87,7 +87,6 @@ struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
     all &= (w->contexts = get_zeros(strip)) != NULL;
     all &= (w->symbols = get_zeros(strip)) != NULL;
     all &= (w->sums = get_zeros(strip * sizeof *w->sums)) != NULL;
-    all &= (w->around = get_zeros(strip * sizeof *w->around)) != NULL;
     all &= (w->exception = get(w->most)) != NULL;
     all &= (w->differs = get_zeros(w->most)) != NULL;
     for (int i = 0; i < 3; i++)
@@ -122,7 +121,6 @@ void zmpi_interp_work_free(struct zmpi_interp_work *w)
     free(w->contexts);
     free(w->symbols);
     free(w->sums);
-    free(w->around);
     free(w->codes.pair);
     free(w->codes.raw);
     free(w->codes.rows);

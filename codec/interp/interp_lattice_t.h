@@ -310,11 +310,10 @@ static void quantize(int32_t *restrict value, unsigned char *restrict size,
 }
 
 static void reconstruct(int32_t *restrict value, const int32_t *restrict predicted,
-                        const unsigned char *restrict symbol, const int32_t *restrict code,
-                        size_t n, int bits)
+                        const int32_t *restrict code, size_t n, int bits)
 {
     for (size_t i = 0; i < n; i++)
-        value[i] = add(predicted[i], times(code_of(symbol[i], code[i]), 1u << bits));
+        value[i] = add(predicted[i], times(code[i], 1u << bits));
 }
 
 /* How many values are not whole steps from their predictions: hardly any, if they were decoded. */
@@ -382,8 +381,10 @@ static void decode_strip(struct zmpi_interp_work *w, const struct cells *c, cons
         if (sums)
             make_contexts(w, c, &row, sums + at, axes);
         take_row(w, code + at, w->symbols + at, sizes_of(c, row.z, row.y), row.n);
+        pad_sizes(c, &row);
     }
-    reconstruct(row_of(c, s->z, s->y), w->scratch[1], w->symbols, code, s->n, bits);
+    make_codes(code, w->symbols, s->n);
+    reconstruct(row_of(c, s->z, s->y), w->scratch[1], code, s->n, bits);
     keep_whole(w, c, s, whole_before(w, c, s));
 }
 

@@ -62,8 +62,7 @@ static void decode_row(struct zmpi_interp_work *w, const struct cells *c, unsign
     int32_t *restrict row = row_of(c, s->z, s->y), *sum = w->scratch[1], *code = w->scratch[3];
     uint32_t last = (uint32_t)start_row(c, axes, s->z, s->y, sum);
     take_row(w, code, w->symbols, sizes_of(c, s->z, s->y), s->n);
-    for (size_t i = 0; i < s->n; i++)
-        code[i] = code_of(w->symbols[i], code[i]);
+    make_codes(code, w->symbols, s->n);
     for (size_t i = 0; i < s->n; i++) {
         last = (uint32_t)code[i] + (axes & ZMPI_AXIS_X ? last : 0);
         row[i] = (int32_t)((uint32_t)sum[i] + last);
@@ -91,12 +90,11 @@ static void lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_set *se
         for (int y = 0; y < c->n[1]; y++) {
             const struct strip s = strip_of(c, z, y, 1);
             make_contexts(w, c, &s, NULL, 0);
-            if (w->mode == DECODE) {
+            if (w->mode == DECODE)
                 decode_row(w, c, set->axes, &s);
-            } else {
+            else
                 encode_row(w, c, set->axes, &s);
-                pad_sizes(c, &s);
-            }
+            pad_sizes(c, &s);
         }
     for (size_t i = 0; i < all; i++)
         c->value[i] = (int32_t)((uint32_t)c->value[i] << bits);

@@ -80,10 +80,8 @@ static ALWAYS_INLINE unsigned char *put_words(const struct codes *c,
     memcpy(state, states, sizeof state);
     for (size_t r = c->row_count; r-- > 0;) {
         const size_t rest = c->rows[r] % lanes;
-#pragma GCC unroll 16
-        for (unsigned k = lanes; k-- > 0;) /* no index that varies: states stay in registers */
-            if (k < rest)
-                at = put_symbol(steps, *--pair, at, &state[k]);
+        for (size_t k = rest; k-- > 0;)
+            at = put_symbol(steps, *--pair, at, &state[k]);
         for (size_t g = c->rows[r] / lanes; g-- > 0;) {
             pair -= lanes;
 #pragma GCC unroll 16
@@ -267,13 +265,11 @@ static ALWAYS_INLINE unsigned take_symbols(struct zmpi_interp_work *w,
             symbol[i + k] = (unsigned char)s;
             most = s > most ? s : most;
         }
-#pragma GCC unroll 16
-    for (unsigned k = 0; k < lanes; k++)
-        if (i + k < n) {
-            const unsigned s = take_symbol(in, context[i + k], &at, &state[k], all);
-            symbol[i + k] = (unsigned char)s;
-            most = s > most ? s : most;
-        }
+    for (unsigned k = 0; i < n; k++, i++) {
+        const unsigned s = take_symbol(in, context[i], &at, &state[k], all);
+        symbol[i] = (unsigned char)s;
+        most = s > most ? s : most;
+    }
     memcpy(in->state, state, sizeof state);
     in->at = at;
     return most;
@@ -289,15 +285,12 @@ static unsigned take_rest(struct zmpi_interp_work *w, unsigned char *symbol, siz
                         : take_symbols(w, symbol, first, n, lanes, true);
 }
 
-bool zmpi_interp_take_symbols(struct zmpi_interp_work *w, unsigned char *symbol,
-                              unsigned char *size, size_t n, bool *sized)
+bool zmpi_interp_take_symbols(struct zmpi_interp_work *w, unsigned char *symbol, size_t n)
 {
     bool escapes = false;
-    const size_t first =
-        w->loops->take_symbols
-            ? w->loops->take_symbols(&w->in, w->contexts, symbol, size, w->around, n, &escapes)
-            : 0;
-    *sized = first == n;
+    const size_t first = w->loops->take_symbols
+                             ? w->loops->take_symbols(&w->in, w->contexts, symbol, n, &escapes)
+                             : 0;
     if (first < n)
         escapes |= take_rest(w, symbol, first, n) >= ESCAPES;
     return escapes;

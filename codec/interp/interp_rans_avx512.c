@@ -8,18 +8,9 @@
 
 enum { LANES = 16, WORDS = 2 * LANES /* bytes */, PRECISION = ZMPI_INTERP_PRECISION };
 
-/* Twice each size and those beside it, of a vector in the middle of a row. */
-TARGET static inline void put_around(uint16_t *to, __m512i left, __m512i size, __m512i right)
-{
-    const __m512i sum =
-        _mm512_add_epi32(_mm512_add_epi32(size, size), _mm512_add_epi32(left, right));
-    _mm256_storeu_si256((void *)to, _mm512_cvtepi32_epi16(sum));
-}
-
-/* Rows are read and written in whole vectors: they have 16 elements behind. */
+/* Contexts and symbols are read and written in whole vectors: both rows have 16 bytes behind. */
 TARGET size_t zmpi_avx512_interp_symbols(struct unrans *in, const unsigned char *context,
-                                         unsigned char *symbol, unsigned char *size,
-                                         uint16_t *around, size_t n, bool *escapes)
+                                         unsigned char *symbol, size_t n, bool *escapes)
 {
     const __m512i within = _mm512_set1_epi32((1 << PRECISION) - 1), one = _mm512_set1_epi32(1);
     const __m512i table0 = _mm512_loadu_si512(in->table);
@@ -28,7 +19,6 @@ TARGET size_t zmpi_avx512_interp_symbols(struct unrans *in, const unsigned char 
     const __m512i to_128 = _mm512_set1_epi32(128 - ZMPI_INTERP_ESCAPES);
     const unsigned char *at = in->at;
     __m512i x = _mm512_loadu_si512(in->state);
-    __m512i left = _mm512_setzero_si512(), last = left; /* sizes of the vector before */
     unsigned escaped = 0;
     size_t i = 0;
     if (in->mask != LANES - 1)
@@ -54,18 +44,7 @@ TARGET size_t zmpi_avx512_interp_symbols(struct unrans *in, const unsigned char 
         escaped |=
             row & _mm512_test_epi32_mask(_mm512_add_epi32(s, to_128), _mm512_set1_epi32(128));
         _mm_storeu_si128((void *)(symbol + i), _mm512_cvtepi32_epi8(s));
-        const __m512i now = _mm512_srli_epi32(_mm512_add_epi32(s, one), 1);
-        _mm_storeu_si128((void *)(size + i), _mm512_cvtepi32_epi8(now));
-        if (i)
-            put_around(around + i - LANES, left, last, _mm512_alignr_epi32(now, last, 1));
-        left = i ? _mm512_alignr_epi32(now, last, LANES - 1)
-                 : _mm512_mask_mov_epi32(_mm512_alignr_epi32(now, now, LANES - 1), 1, now);
-        last = now;
     }
-    if (i >= n) /* nothing is behind the last one */
-        put_around(around + i - LANES, left, last,
-                   _mm512_mask_mov_epi32(_mm512_alignr_epi32(last, last, 1),
-                                         (__mmask16)(1u << (n - 1) % LANES), last));
     _mm512_storeu_si512(in->state, x);
     in->at = at;
     *escapes |= escaped != 0;

@@ -47,22 +47,15 @@ static void pad_sizes(const struct cells *c, const struct strip *s)
 
 /* ---- contexts ---- */
 
-/* What a row's sizes are to the contexts of the next one. */
-static void look_around(uint16_t *restrict around, const unsigned char *size, size_t n)
-{
-    const unsigned char *left = size - 1, *right = size + 1;
-    const size_t m = whole(n, 32);
-    for (size_t i = 0; i < m; i++)
-        around[i] = (uint16_t)(2 * size[i] + left[i] + right[i]);
-}
-
 /* Sums that a context is made of fall into 8 classes. */
-static void classify(unsigned char *restrict context, const uint16_t *around,
+static void classify(unsigned char *restrict context, const unsigned char *above,
                      const unsigned char *before, size_t n, unsigned shift)
 {
+    const unsigned char *left = above - 1, *right = above + 1;
     const size_t m = whole(n, 32);
     for (size_t i = 0; i < m; i++) {
-        const uint16_t all = (uint16_t)(around[i] + 2 * before[i]), sum = (uint16_t)(all >> shift);
+        const uint16_t all = (uint16_t)(2 * (above[i] + before[i]) + left[i] + right[i]);
+        const uint16_t sum = (uint16_t)(all >> shift);
         context[i] = (unsigned char)(sum > 255 ? 255 : sum);
     }
     for (size_t i = 0; i < m; i++) {
@@ -80,8 +73,8 @@ static void limits(unsigned shift, int axes, uint16_t *low, uint16_t *high)
     *high = (uint16_t)(shift ? axes * (11 << shift) / 2 : at_0[axes]);
 }
 
-/* Contexts of a strip from rows above (a decoder has w->around of that) and before, and from sums
- * of sizes at `axes` pairs of reference points; NULL: there are none. */
+/* Contexts of a strip from rows above and before, and from sums of sizes at `axes` pairs of
+ * reference points; NULL: there are none. */
 static void make_contexts(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
                           const uint16_t *sums, int axes)
 {
@@ -90,18 +83,14 @@ static void make_contexts(struct zmpi_interp_work *w, const struct cells *c, con
     size_t first = 0; /* cells of the first row of a plane */
     if (s->y == 0) {
         first = s->rows > 1 ? c->row : s->n;
-        if (s->z) {
-            look_around(w->around, row - c->plane, first);
-            classify(context, w->around, row - c->plane, first, w->shift);
-        } else {
+        if (s->z)
+            classify(context, row - c->plane, row - c->plane, first, w->shift);
+        else
             memset(context, 0, first);
-        }
     }
     if (first < s->n) {
         const unsigned char *above = row + first - c->row;
-        if (w->mode != DECODE)
-            look_around(w->around, above, s->n - first);
-        classify(context + first, w->around, s->z ? row + first - c->plane : above, s->n - first,
+        classify(context + first, above, s->z ? row + first - c->plane : above, s->n - first,
                  w->shift);
     }
     if (!sums)
@@ -155,18 +144,15 @@ static bool take_given(struct zmpi_interp_work *w, int32_t *restrict code,
     return most >= ZMPI_INTERP_ESCAPES;
 }
 
-/* A row's symbols and sizes: contexts are in w->contexts. Codes, where they have raw bits. What
- * the next row's contexts need, to w->around. */
+/* A row's symbols and sizes: contexts are in w->contexts. Codes, where they have raw bits. */
 static void take_row(struct zmpi_interp_work *w, int32_t *code, unsigned char *restrict symbol,
                      unsigned char *restrict size, size_t n)
 {
-    bool sized = false;
-    const bool any = w->books ? take_given(w, code, symbol, n)
-                              : zmpi_interp_take_symbols(w, symbol, size, n, &sized);
+    const bool any =
+        w->books ? take_given(w, code, symbol, n) : zmpi_interp_take_symbols(w, symbol, n);
     const size_t m = whole(n, 32);
-    if (!sized)
-        for (size_t i = 0; i < m; i++)
-            size[i] = (unsigned char)((symbol[i] + 1) / 2);
+    for (size_t i = 0; i < m; i++)
+        size[i] = (unsigned char)((symbol[i] + 1) / 2);
     for (size_t g = 0; g < n && any; g += 8)
         for (uint64_t raw = zmpi_interp_raw(symbol + g); raw; raw &= raw - 1) {
             const size_t i = g + (size_t)__builtin_ctzll(raw) / 8;
@@ -176,15 +162,13 @@ static void take_row(struct zmpi_interp_work *w, int32_t *code, unsigned char *r
                 code[i] = zmpi_interp_take_escape(w, symbol[i]);
             size[i] = size_of(code[i]);
         }
-    size[-1] = size[0];
-    size[n] = size[n - 1];
-    if (any || !sized)
-        look_around(w->around, size, n);
 }
 
-/* The code of a symbol; `code`: if it has raw bits. */
-static inline int32_t code_of(unsigned char symbol, int32_t code)
+/* Codes of a strip from its symbols, but those that have raw bits. */
+static void make_codes(int32_t *restrict code, const unsigned char *restrict symbol, size_t n)
 {
-    const int32_t direct = zmpi_interp_direct(symbol);
-    return symbol < ZMPI_INTERP_ESCAPES ? direct : code;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t c = zmpi_interp_direct(symbol[i]);
+        code[i] = symbol[i] < ZMPI_INTERP_ESCAPES ? c : code[i];
+    }
 }

@@ -31,29 +31,22 @@ static inline T NAME(value_of)(T x, const struct NAME(kept) * kept)
     return x;
 }
 
-/* Row y of plane z of the tile, with something behind it up to whole vectors. */
+/* Row r of the tile, with something behind it up to whole vectors. Rows are too far apart for the
+ * machine to fetch them by itself. */
 static const NAME(any_place) * NAME(row)(const struct zmpi_interp_work *w, const size_t extent[3],
-                                         const struct zmpi_rows *src, size_t z, size_t y)
+                                         const struct zmpi_rows *src, size_t r)
 {
-    const unsigned char *row = src->at + z * src->plane + y * src->row;
+    const size_t rows = extent[0] * extent[1], n = extent[2], ahead = r + 8;
+    const unsigned char *row = src->at + r / extent[1] * src->plane + r % extent[1] * src->row;
     const unsigned char *last = src->at + (extent[0] - 1) * src->plane + (extent[1] - 1) * src->row;
+    if (ahead < rows)
+        for (size_t b = 0; b < n * sizeof(T); b += 64)
+            __builtin_prefetch(src->at + ahead / extent[1] * src->plane +
+                               ahead % extent[1] * src->row + b);
     if ((size_t)(last - row) >= 16 * sizeof(T))
         return (const NAME(any_place) *)row;
-    memcpy(w->clean[0], row, extent[2] * sizeof(T)); /* the array may end behind it */
+    memcpy(w->clean[0], row, n * sizeof(T)); /* the array may end behind it */
     return w->clean[0];
-}
-
-/* Rows are too far apart for the machine to fetch them by itself: the one 8 rows ahead, or that of
- * the next plane. */
-static void NAME(fetch)(const size_t extent[3], const struct zmpi_rows *src, size_t z, size_t y)
-{
-    const bool here = y + 8 < extent[1];
-    const unsigned char *row =
-        src->at + (here ? z : z + 1) * src->plane + (here ? y + 8 : y + 8 - extent[1]) * src->row;
-    if (!here && (z + 1 == extent[0] || extent[1] < 8))
-        return;
-    for (size_t b = 0; b < extent[2] * sizeof(T); b += 64)
-        __builtin_prefetch(row + b);
 }
 
 static void NAME(range_row)(const NAME(any_place) * x, size_t n, const struct NAME(kept) * kept,
@@ -79,11 +72,8 @@ static bool NAME(range)(const struct zmpi_interp_work *w, const struct zmpi_inte
         lo[i] = (T)INFINITY;
         hi[i] = -(T)INFINITY;
     }
-    for (size_t z = 0; z < extent[0]; z++)
-        for (size_t y = 0; y < extent[1]; y++) {
-            NAME(fetch)(extent, src, z, y);
-            NAME(range_row)(NAME(row)(w, extent, src, z, y), extent[2], &kept, lo, hi);
-        }
+    for (size_t r = 0; r < extent[0] * extent[1]; r++)
+        NAME(range_row)(NAME(row)(w, extent, src, r), extent[2], &kept, lo, hi);
     *least = INFINITY;
     *most = -INFINITY;
     for (size_t i = 0; i < extent[2]; i++) {
@@ -156,11 +146,10 @@ static bool NAME(load)(struct zmpi_interp_work *w, const struct zmpi_interp_rule
         if (!(fabs(*base) <= ZMPI_INTERP_BASE_MOST))
             return false;
     }
-    for (size_t z = 0; z < extent[0]; z++)
-        for (size_t y = 0; y < extent[1]; y++, exception += extent[2])
-            NAME(load_row)
-    (NAME(row)(w, extent, src, z, y), extent[2], &kept, inverse, *base,
-     w->flat.value + z * w->flat.plane + y * w->flat.row, exception);
+    for (size_t r = 0; r < extent[0] * extent[1]; r++, exception += extent[2])
+        NAME(load_row)
+    (NAME(row)(w, extent, src, r), extent[2], &kept, inverse, *base,
+     w->flat.value + r / extent[1] * w->flat.plane + r % extent[1] * w->flat.row, exception);
     return true;
 }
 
@@ -243,16 +232,15 @@ static void NAME(verify)(const struct zmpi_interp_work *w, const struct zmpi_int
     bool any = false;
     memset(far, 0, extent[2]);
     for (int pass = 0; pass < 1 + any; pass++) {
-        unsigned char *exception = w->exception;
-        for (size_t z = 0; z < extent[0]; z++)
-            for (size_t y = 0; y < extent[1]; y++, exception += extent[2]) {
-                const NAME(any_place) *x = NAME(row)(w, extent, src, z, y);
-                const int32_t *v = w->flat.value + z * w->flat.plane + y * w->flat.row;
-                if (pass)
-                    NAME(mark_row)
-                (x, v, extent[2], rule->unit, base, rule->abs_bound, exception);
-                else NAME(far_row)(x, v, extent[2], rule->unit, base, rule->abs_bound, far);
-            }
+        for (size_t r = 0; r < extent[0] * extent[1]; r++) {
+            const NAME(any_place) *x = NAME(row)(w, extent, src, r);
+            const int32_t *v =
+                w->flat.value + r / extent[1] * w->flat.plane + r % extent[1] * w->flat.row;
+            if (pass)
+                NAME(mark_row)
+            (x, v, extent[2], rule->unit, base, rule->abs_bound, w->exception + r * extent[2]);
+            else NAME(far_row)(x, v, extent[2], rule->unit, base, rule->abs_bound, far);
+        }
         for (size_t i = 0; i < extent[2]; i++)
             any |= far[i];
     }

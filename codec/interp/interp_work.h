@@ -132,8 +132,7 @@ struct zmpi_interp_work {
     int32_t *scratch[6];               /* strips of rows */
     unsigned char *contexts, *symbols; /* of a strip */
     uint16_t *sums;                    /* of sizes */
-    uint16_t *around; /* of a strip: sizes at and beside each place, for the rows behind */
-    size_t longest;   /* elements of a row, with pads */
+    size_t longest;                    /* elements of a row, with pads */
     enum mode mode;
     unsigned shift;
     unsigned lag;           /* planes: how far before; else 0 */
@@ -187,11 +186,10 @@ struct zmpi_interp_loops {
      * each pair, its first slot << 12 | its frequency - 1. */
     unsigned char *(*put_words)(const struct codes *c, const uint32_t *slots, unsigned char *end,
                                 uint32_t state[16]);
-    /* Symbols of a row, as many as it can, with their sizes and what is around each (of those that
-     * have raw bits neither is right); *escapes: there are some of these.
+    /* Symbols of a row, as many as it can, to w->symbols; *escapes: some of them have raw bits.
      * NULL: none. */
     size_t (*take_symbols)(struct unrans *in, const unsigned char *context, unsigned char *symbol,
-                           unsigned char *size, uint16_t *around, size_t n, bool *escapes);
+                           size_t n, bool *escapes);
 };
 
 /* ---- interp_rans_avx512.c ---- */
@@ -199,8 +197,7 @@ struct zmpi_interp_loops {
 unsigned char *zmpi_avx512_interp_put(const struct codes *c, const uint32_t *slots,
                                       unsigned char *end, uint32_t state[16]);
 size_t zmpi_avx512_interp_symbols(struct unrans *in, const unsigned char *context,
-                                  unsigned char *symbol, unsigned char *size, uint16_t *around,
-                                  size_t n, bool *escapes);
+                                  unsigned char *symbol, size_t n, bool *escapes);
 
 /* ---- interp_layout.c ---- */
 
@@ -276,10 +273,8 @@ static inline uint64_t zmpi_interp_raw(const unsigned char symbols[8])
 }
 /* The symbol of a large code, number i of the row of n that was put last; its raw bits. */
 void zmpi_interp_escape(struct zmpi_interp_work *w, int32_t code, size_t n, size_t i);
-/* Symbols of a row: contexts are in w->contexts. True: some have raw bits. *sized: sizes and
- * w->around are there, too. */
-bool zmpi_interp_take_symbols(struct zmpi_interp_work *w, unsigned char *symbol,
-                              unsigned char *size, size_t n, bool *sized);
+/* Symbols of a row: contexts are in w->contexts. True: some have raw bits. */
+bool zmpi_interp_take_symbols(struct zmpi_interp_work *w, unsigned char *symbol, size_t n);
 /* The code of a symbol that has raw bits. */
 int32_t zmpi_interp_take_escape(struct zmpi_interp_work *w, unsigned char symbol);
 /* All raw bits are whole bytes from now on. */

@@ -1,7 +1,6 @@
 /*
  * interp_values_t.h - template, included once per float type: T the type, BITS its bits, FABS its
- * fabs, NEXT its nextafter, NAME(f) the
- * functions. Simple loops, which compilers make vectors of.
+ * fabs, NEXT its nextafter, NAME(f) the functions. Simple loops, which compilers make vectors of.
  */
 
 typedef T __attribute__((aligned(1), may_alias)) NAME(any_place);

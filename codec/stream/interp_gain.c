@@ -13,7 +13,7 @@ enum { EACH = 16, LEAST = 48 };
 /* By so much encoder 2's are larger. */
 #define GAIN 1.08
 
-/* Bytes of chunk k by encoder 2, as a stream of its own; 0: it cannot be told. */
+/* Bytes of chunk k by encoder 2, as a stream of its own; 0: unknown. */
 static size_t other_size(const struct zmpi_stream *s, const struct zmpi_job *job,
                          const unsigned char *src, size_t k, unsigned char *tile,
                          unsigned char *coded)
@@ -49,14 +49,14 @@ bool zmpi_interp_gains(const struct zmpi_job *job, const void *src, const void *
     for (int i = 0; i < 3; i++)
         bytes *= s.info.tile[i];
     unsigned char *tile = malloc(bytes), *coded = malloc(zmpi_compress_capacity(&most));
-    bool told = tile && coded;
-    for (size_t k = EACH / 2; told && k < s.info.chunks; k += EACH) {
+    bool known = tile && coded;
+    for (size_t k = EACH / 2; known && k < s.info.chunks; k += EACH) {
         const size_t other = other_size(&s, job, src, k, tile, coded);
-        told = other > 0;
+        known = other > 0;
         others += (double)other;
         ours += (double)zmpi_load32(s.table + 8 * k);
     }
     free(coded);
     free(tile);
-    return told && others >= GAIN * ours;
+    return known && others >= GAIN * ours;
 }

@@ -62,7 +62,7 @@ def traffic(rows):
         total = "+".join(f"${c + 2}" for c in range(k + 1))
         plots.append(f"$traffic using 1:({total}) with boxes lc rgb {quoted(COLOURS[k])}")
     return Panel("Fig. 11: bytes off the chip that are saved", plots,
-                 [data, "set style fill solid 0.8 noborder; set boxwidth 0.6", "set ylabel '%'; set yrange [0:105]; set xrange [-0.6:5.6]",
+                 [data, "set style fill solid 0.8 noborder; set boxwidth 0.6", "unset xlabel; set ylabel '%'; set yrange [0:105]; set xrange [-0.6:5.6]",
                   f"set xtics ({tics}) rotate by -30"])
 
 

@@ -49,11 +49,8 @@ Test(books, keeps_the_promise)
             for (size_t j = i % 2; j < KIT_COUNT(bounds); j += test_long() ? 1 : 2)
                 for (enum kit_data kind = 0; kind < KIT_DATA_KINDS; kind++) {
                     struct zmpi_array a = kit_array(type, shapes[i][0], shapes[i][1], shapes[i][2]);
-                    struct kit_random r = {11 + kit_elements(&a)};
                     char what[100];
-                    snprintf(what, sizeof what, "type %d, shape %zu, bound %zu, kind %d", type, i,
-                             j, kind);
-                    void *src = kit_make(&r, &a, kind);
+                    void *src = make_kind(&a, bounds[j], kind, what);
                     taken += check_data(&a, bounds[j], src, what);
                     free(src);
                 }

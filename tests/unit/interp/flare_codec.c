@@ -31,11 +31,8 @@ static bool check_data(const struct zmpi_array *a, struct zmpi_bound bound, cons
 
 static bool check(const struct zmpi_array *a, struct zmpi_bound bound, enum kit_data kind)
 {
-    struct kit_random r = {17 + kit_elements(a)};
     char what[100];
-    snprintf(what, sizeof what, "type %d, %zux%zux%zu, kind %d, mode %d", a->type, a->extent[0],
-             a->extent[1], a->extent[2], kind, bound.mode);
-    void *src = kit_make(&r, a, kind);
+    void *src = make_kind(a, bound, kind, what);
     const bool taken = check_data(a, bound, src, what);
     free(src);
     return taken;

@@ -54,6 +54,16 @@ static void *make_waves(const struct zmpi_array *a, double offset, double fill)
     return src;
 }
 
+/* Data of a kind, and words about them. */
+static void *make_kind(const struct zmpi_array *a, struct zmpi_bound bound, enum kit_data kind,
+                       char what[100])
+{
+    struct kit_random r = {11 + kit_elements(a)};
+    snprintf(what, 100, "type %d, %zux%zux%zu, kind %d, mode %d", a->type, a->extent[0],
+             a->extent[1], a->extent[2], kind, bound.mode);
+    return kit_make(&r, a, kind);
+}
+
 /* With checksums that are right again. */
 static void mend(unsigned char *s, const struct zmpi_stream *p)
 {

@@ -187,7 +187,7 @@ static void several_files(int rank, int ranks)
 {
     enum { FILES = 5, N = 1000 };
     MPI_File file[FILES];
-    char name[FILES][20];
+    char name[FILES][24];
     int data[N], back[N];
     for (int k = 0; k < FILES; k++) {
         snprintf(name[k], sizeof name[k], "several%d.z", k);

@@ -165,8 +165,11 @@ struct zside {
     void *buf;
     MPI_Count count; /* of every block */
     MPI_Datatype datatype;
-    const int *counts, *places; /* the v forms: of each block; NULL otherwise */
-    struct ztype type;          /* flattened, by zside_make */
+    /* The v forms: of each block, in one of two widths; NULL otherwise. */
+    const int *counts, *places;
+    const MPI_Count *large_counts;
+    const MPI_Aint *large_places;
+    struct ztype type; /* flattened, by zside_make */
     bool made;
 };
 
@@ -181,6 +184,21 @@ static inline struct zside zside_of_v(const void *buf, const int counts[], const
 {
     return (struct zside){
         .buf = (void *)(uintptr_t)buf, .datatype = datatype, .counts = counts, .places = places};
+}
+
+static inline struct zside zside_of_v_large(const void *buf, const MPI_Count counts[],
+                                            const MPI_Aint places[], MPI_Datatype datatype)
+{
+    return (struct zside){.buf = (void *)(uintptr_t)buf,
+                          .datatype = datatype,
+                          .large_counts = counts,
+                          .large_places = places};
+}
+
+/* Elements of block i. */
+static inline MPI_Count zside_count(const struct zside *s, int i)
+{
+    return s->counts ? s->counts[i] : s->large_counts ? s->large_counts[i] : s->count;
 }
 
 bool zside_make(struct zside *s);

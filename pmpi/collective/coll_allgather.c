@@ -41,45 +41,31 @@ static bool allgather(struct zcall *c, struct zside *send, struct zside *recv)
     return done;
 }
 
-int zw_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-    struct zcall c;
-    bool in_place = sendbuf == MPI_IN_PLACE;
-    struct zside send = zside_of(sendbuf, sendcount, sendtype);
-    struct zside recv = zside_of(recvbuf, recvcount, recvtype);
-    uint64_t bytes = zside_bytes(recvcount, recvtype);
-    if (zcall_begin(&c, ZOP_ALLGATHER, 0, comm, true, bytes, bytes, in_place ? NULL : &send) &&
-        allgather(&c, in_place ? NULL : &send, &recv))
-        return zcall_end(&c, MPI_SUCCESS);
-    return zcall_end(
-        &c, PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
-}
-
 /* The size of the largest block: all ranks know all sizes. */
-static uint64_t largest(const int counts[], MPI_Datatype datatype, MPI_Comm comm)
+static uint64_t largest(const struct zside *recv, MPI_Comm comm)
 {
-    int ranks, most = 0, inter;
+    int ranks, inter;
+    MPI_Count most = 0;
     if (!zruntime_agreed() || comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) ||
         inter || PMPI_Comm_size(comm, &ranks))
         return 0;
     for (int i = 0; i < ranks; i++)
-        most = counts[i] > most ? counts[i] : most;
-    return zside_bytes(most, datatype);
+        most = zside_count(recv, i) > most ? zside_count(recv, i) : most;
+    return zside_bytes(most, recv->datatype);
 }
 
-int zw_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+bool zc_allgather(struct zcall *c, struct zside *send, struct zside *recv, int root, MPI_Comm comm)
 {
-    struct zcall c;
-    bool in_place = sendbuf == MPI_IN_PLACE;
-    struct zside send = zside_of(sendbuf, sendcount, sendtype);
-    struct zside recv = zside_of_v(recvbuf, recvcounts, displs, recvtype);
-    uint64_t given = in_place ? 0 : zside_bytes(sendcount, sendtype);
-    if (zcall_begin(&c, ZOP_ALLGATHERV, 0, comm, true, largest(recvcounts, recvtype, comm), given,
-                    in_place ? NULL : &send) &&
-        allgather(&c, in_place ? NULL : &send, &recv))
-        return zcall_end(&c, MPI_SUCCESS);
-    return zcall_end(&c, PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                         recvtype, comm));
+    struct zside *sent = send->buf == MPI_IN_PLACE ? NULL : send;
+    const uint64_t bytes = zside_bytes(recv->count, recv->datatype);
+    return zcall_begin(c, ZOP_ALLGATHER, root, comm, true, bytes, bytes, sent) &&
+           allgather(c, sent, recv);
+}
+
+bool zc_allgatherv(struct zcall *c, struct zside *send, struct zside *recv, int root, MPI_Comm comm)
+{
+    struct zside *sent = send->buf == MPI_IN_PLACE ? NULL : send;
+    const uint64_t given = sent ? zside_bytes(sent->count, sent->datatype) : 0;
+    return zcall_begin(c, ZOP_ALLGATHERV, root, comm, true, largest(recv, comm), given, sent) &&
+           allgather(c, sent, recv);
 }

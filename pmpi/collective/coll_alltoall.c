@@ -3,32 +3,23 @@
 #include "collective/coll.h"
 #include "wrappers.h"
 
-int zw_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+static bool alltoall(struct zcall *c, enum zop op, struct zside *send, struct zside *recv,
+                     MPI_Comm comm, uint64_t bytes)
 {
-    struct zcall c;
-    bool in_place = sendbuf == MPI_IN_PLACE;
-    struct zside send = zside_of(sendbuf, sendcount, sendtype);
-    struct zside recv = zside_of(recvbuf, recvcount, recvtype);
-    uint64_t bytes = in_place ? zside_bytes(recvcount, recvtype) : zside_bytes(sendcount, sendtype);
-    if (zcall_begin(&c, ZOP_ALLTOALL, 0, comm, true, bytes, bytes, in_place ? &recv : &send) &&
-        zlanes_run(&c, in_place ? NULL : &send, &recv))
-        return zcall_end(&c, MPI_SUCCESS);
-    return zcall_end(
-        &c, PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
+    const bool in_place = send->buf == MPI_IN_PLACE;
+    return zcall_begin(c, op, 0, comm, op == ZOP_ALLTOALL, bytes, bytes, in_place ? recv : send) &&
+           zlanes_run(c, in_place ? NULL : send, recv);
 }
 
-int zw_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
-                 MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
-                 MPI_Datatype recvtype, MPI_Comm comm)
+bool zc_alltoall(struct zcall *c, struct zside *send, struct zside *recv, int root, MPI_Comm comm)
 {
-    struct zcall c;
-    bool in_place = sendbuf == MPI_IN_PLACE;
-    struct zside send = zside_of_v(sendbuf, sendcounts, sdispls, sendtype);
-    struct zside recv = zside_of_v(recvbuf, recvcounts, rdispls, recvtype);
-    if (zcall_begin(&c, ZOP_ALLTOALLV, 0, comm, false, 0, 0, in_place ? &recv : &send) &&
-        zlanes_run(&c, in_place ? NULL : &send, &recv))
-        return zcall_end(&c, MPI_SUCCESS);
-    return zcall_end(&c, PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                        rdispls, recvtype, comm));
+    (void)root;
+    const struct zside *known = send->buf == MPI_IN_PLACE ? recv : send;
+    return alltoall(c, ZOP_ALLTOALL, send, recv, comm, zside_bytes(known->count, known->datatype));
+}
+
+bool zc_alltoallv(struct zcall *c, struct zside *send, struct zside *recv, int root, MPI_Comm comm)
+{
+    (void)root;
+    return alltoall(c, ZOP_ALLTOALLV, send, recv, comm, 0);
 }

@@ -159,12 +159,16 @@ void zside_free(struct zside *s)
         ztype_free(&s->type);
 }
 
+/* Where block i begins, in elements. */
+static int64_t place_of(const struct zside *s, int i)
+{
+    return s->places ? s->places[i] : s->large_places ? s->large_places[i] : i * s->count;
+}
+
 void zside_block(const struct zside *s, int i, const struct zmpi_options *o, struct zblock *b)
 {
-    MPI_Count count = s->counts ? s->counts[i] : s->count;
-    int64_t place = s->counts ? s->places[i] : i * s->count;
-    uintptr_t buf = (uintptr_t)s->buf + (uintptr_t)(place * s->type.extent);
-    block_make(b, (const void *)buf, count, &s->type, o);
+    uintptr_t buf = (uintptr_t)s->buf + (uintptr_t)(place_of(s, i) * s->type.extent);
+    block_make(b, (const void *)buf, zside_count(s, i), &s->type, o);
 }
 
 uint64_t zside_bytes(MPI_Count count, MPI_Datatype datatype)

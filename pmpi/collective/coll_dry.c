@@ -37,7 +37,7 @@ static double bytes_of(const struct zcall *c, const struct zside *sent)
     double bytes = 0;
     const int blocks = has_a_block_for_each(c->op) ? c->state->ranks : 1;
     for (int i = 0; i < blocks; i++)
-        bytes += (double)zside_bytes(sent->counts ? sent->counts[i] : sent->count, sent->datatype);
+        bytes += (double)zside_bytes(zside_count(sent, i), sent->datatype);
     return bytes;
 }
 

@@ -7,33 +7,25 @@
 #include "collective/coll.h"
 #include "wrappers.h"
 
-int zw_gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-              int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+/* What a root sends in place is what it would receive of itself. */
+static bool gather(struct zcall *c, enum zop op, struct zside *send, struct zside *recv, int root,
+                   MPI_Comm comm, uint64_t bytes, uint64_t given)
 {
-    struct zcall c;
-    bool in_place = sendbuf == MPI_IN_PLACE;
-    struct zside send = zside_of(sendbuf, sendcount, sendtype);
-    struct zside recv = zside_of(recvbuf, recvcount, recvtype);
-    uint64_t bytes = in_place ? zside_bytes(recvcount, recvtype) : zside_bytes(sendcount, sendtype);
-    if (zcall_begin(&c, ZOP_GATHER, root, comm, true, bytes, bytes, in_place ? NULL : &send) &&
-        zlanes_run(&c, in_place ? NULL : &send, c.state->rank == root ? &recv : NULL))
-        return zcall_end(&c, MPI_SUCCESS);
-    return zcall_end(
-        &c, PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
+    struct zside *sent = send->buf == MPI_IN_PLACE ? NULL : send;
+    return zcall_begin(c, op, root, comm, op == ZOP_GATHER, bytes, given, sent) &&
+           zlanes_run(c, sent, c->state->rank == root ? recv : NULL);
 }
 
-int zw_gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-               const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-               MPI_Comm comm)
+bool zc_gather(struct zcall *c, struct zside *send, struct zside *recv, int root, MPI_Comm comm)
 {
-    struct zcall c;
-    bool in_place = sendbuf == MPI_IN_PLACE;
-    struct zside send = zside_of(sendbuf, sendcount, sendtype);
-    struct zside recv = zside_of_v(recvbuf, recvcounts, displs, recvtype);
-    uint64_t given = in_place ? 0 : zside_bytes(sendcount, sendtype);
-    if (zcall_begin(&c, ZOP_GATHERV, root, comm, false, 0, given, in_place ? NULL : &send) &&
-        zlanes_run(&c, in_place ? NULL : &send, c.state->rank == root ? &recv : NULL))
-        return zcall_end(&c, MPI_SUCCESS);
-    return zcall_end(&c, PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                      recvtype, root, comm));
+    const struct zside *known = send->buf == MPI_IN_PLACE ? recv : send;
+    const uint64_t bytes = zside_bytes(known->count, known->datatype);
+    return gather(c, ZOP_GATHER, send, recv, root, comm, bytes, bytes);
+}
+
+bool zc_gatherv(struct zcall *c, struct zside *send, struct zside *recv, int root, MPI_Comm comm)
+{
+    const bool in_place = send->buf == MPI_IN_PLACE;
+    const uint64_t given = in_place ? 0 : zside_bytes(send->count, send->datatype);
+    return gather(c, ZOP_GATHERV, send, recv, root, comm, 0, given);
 }

@@ -5,33 +5,24 @@
 #include "collective/coll.h"
 #include "wrappers.h"
 
-int zw_scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+static bool scatter(struct zcall *c, enum zop op, struct zside *send, struct zside *recv, int root,
+                    MPI_Comm comm, uint64_t bytes, uint64_t given)
 {
-    struct zcall c;
-    bool in_place = recvbuf == MPI_IN_PLACE;
-    struct zside send = zside_of(sendbuf, sendcount, sendtype);
-    struct zside recv = zside_of(recvbuf, recvcount, recvtype);
-    uint64_t bytes = in_place ? zside_bytes(sendcount, sendtype) : zside_bytes(recvcount, recvtype);
-    if (zcall_begin(&c, ZOP_SCATTER, root, comm, true, bytes, bytes, &send) &&
-        zlanes_run(&c, c.state->rank == root ? &send : NULL, in_place ? NULL : &recv))
-        return zcall_end(&c, MPI_SUCCESS);
-    return zcall_end(
-        &c, PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
+    struct zside *received = recv->buf == MPI_IN_PLACE ? NULL : recv;
+    return zcall_begin(c, op, root, comm, op == ZOP_SCATTER, bytes, given, send) &&
+           zlanes_run(c, c->state->rank == root ? send : NULL, received);
 }
 
-int zw_scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
-                MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-                int root, MPI_Comm comm)
+bool zc_scatter(struct zcall *c, struct zside *send, struct zside *recv, int root, MPI_Comm comm)
 {
-    struct zcall c;
-    bool in_place = recvbuf == MPI_IN_PLACE;
-    struct zside send = zside_of_v(sendbuf, sendcounts, displs, sendtype);
-    struct zside recv = zside_of(recvbuf, recvcount, recvtype);
-    uint64_t given = in_place ? 0 : zside_bytes(recvcount, recvtype);
-    if (zcall_begin(&c, ZOP_SCATTERV, root, comm, false, 0, given, &send) &&
-        zlanes_run(&c, c.state->rank == root ? &send : NULL, in_place ? NULL : &recv))
-        return zcall_end(&c, MPI_SUCCESS);
-    return zcall_end(&c, PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
-                                       recvtype, root, comm));
+    const struct zside *known = recv->buf == MPI_IN_PLACE ? send : recv;
+    const uint64_t bytes = zside_bytes(known->count, known->datatype);
+    return scatter(c, ZOP_SCATTER, send, recv, root, comm, bytes, bytes);
+}
+
+bool zc_scatterv(struct zcall *c, struct zside *send, struct zside *recv, int root, MPI_Comm comm)
+{
+    const bool in_place = recv->buf == MPI_IN_PLACE;
+    const uint64_t given = in_place ? 0 : zside_bytes(recv->count, recv->datatype);
+    return scatter(c, ZOP_SCATTERV, send, recv, root, comm, 0, given);
 }

@@ -6,7 +6,7 @@
 PREPROCESSOR is a command that preprocesses C from its standard input (cc -E -I... -). Written to DIR:
 
     next_mpi.h   turns every reference to a symbol of the MPI library into one through the table of pmpi/mpi/next.c
-    wrappers.h   prototypes of the hand-written functions the wrappers call (zf_*, zw_*)
+    wrappers.h   prototypes of the hand-written functions the wrappers call (zf_*, zc_*, zw_*)
     wrappers.c   the wrappers
     names.c      the names that pmpi/mpi/next.c looks up, and of what is counted
 
@@ -29,6 +29,9 @@ REAL = "    zmpi_real_files++;\n"
 PLAIN = "    zmpi_real_files--;\n"
 HOLD = REAL + "    const struct zmpi_floats program = zmpi_floats_begin();\n"
 RELEASE = "    zmpi_floats_end(program);\n" + PLAIN
+
+
+COLL_CORE = "bool zc_{}(struct zcall *c, struct zside *send, struct zside *recv, int root, MPI_Comm comm);\n"
 
 
 # ---- reading the header ----------------------------------------------------------------------------------------
@@ -114,8 +117,8 @@ def read_table(path, protos):
             words = line.partition("#")[0].split()
             if not words:
                 continue
-            if len(words) < 2 or words[0] not in ("file", "whole", "count", "pass") or words[2:] not in ([], ["optional"]):
-                sys.exit(f"{path}:{number}: expected: file|whole|count|pass NAME [optional]")
+            if len(words) < 2 or words[0] not in ("file", "coll", "whole", "count", "pass") or words[2:] not in ([], ["optional"]):
+                sys.exit(f"{path}:{number}: expected: file|coll|whole|count|pass NAME [optional]")
             decision, name = words[:2]
             if name in decisions:
                 sys.exit(f"{path}:{number}: {name} is listed twice")
@@ -224,17 +227,39 @@ def whole_wrapper(proto):
             "    return rc;\n}\n")
 
 
+def side(proto, kind):
+    """One side of a collective's arguments: sendbuf, sendcounts, sdispls or displs, sendtype; or buffer, count, datatype."""
+    names = [p.name for p in proto.params]
+    first = lambda *wanted: next((n for n in wanted if n in names), None)
+    buffer, datatype = first(kind + "buf", "buffer"), first(kind + "type", "datatype")
+    counts, places = first(kind + "counts"), first(kind[0] + "displs", "displs")
+    if counts:
+        large = "_large" if proto.name.endswith("_c") else ""
+        return f"zside_of_v{large}({buffer}, {counts}, {places}, {datatype})"
+    return f"zside_of({buffer}, {first(kind + 'count', 'count')}, {datatype})"
+
+
+def coll_wrapper(proto, base):
+    """`proto` is `base` or its _c variant: the same core for both, so that ranks may mix them."""
+    names = [p.name for p in proto.params]
+    return (f"static {prototype(own_name(proto.name), proto.params)}\n{{\n" + HOLD +
+            f"    struct zcall c;\n    struct zside send = {side(proto, 'send')}, recv = {side(proto, 'recv')};\n"
+            f"    const bool done = zc_{short_name(base.name)}(&c, &send, &recv, {'root' if 'root' in names else '0'}, comm);\n"
+            f"    int rc = zcall_end(&c, done ? MPI_SUCCESS : {call('P' + proto.name, names)});\n" + RELEASE +
+            "    return rc;\n}\n")
+
+
 def counting_wrapper(proto, number):
     """Passed on; what this rank gives is counted, or what it gets where only the root's sending says anything."""
     names = [p.name for p in proto.params]
     reduces = re.search("reduce|scan", proto.name.lower()) is not None
-    side = "recv" if "scatter" in proto.name and not reduces else "send"
+    kind = "recv" if "scatter" in proto.name and not reduces else "send"
     first = lambda *wanted: next((n for n in wanted if n in names), None)
     # In place, some functions ignore the count and datatype of the sending side, which may be anything then.
-    buffer = "NULL" if reduces else first(side + "buf", "buffer")
-    datatype = first(side + "type", "datatype")
-    each = first(side + "counts") or (first("recvcounts") if reduces else None)
-    count = first(side + "count", "count", "recvcount")
+    buffer = "NULL" if reduces else first(kind + "buf", "buffer")
+    datatype = first(kind + "type", "datatype")
+    each = first(kind + "counts") or (first("recvcounts") if reduces else None)
+    count = first(kind + "count", "count", "recvcount")
     if not (buffer and datatype and (each or count)):
         sys.exit(f"gen_wrappers: {proto.name}: no buffer, count and datatype to count")
     per_rank = "true" if "lltoall" in proto.name or "scatter_block" in proto.name else "false"
@@ -269,15 +294,20 @@ def generate(protos, decisions):
     prototypes, wrappers, wrapped, counted = [], [], [], []
     for name, proto in sorted(protos.items()):
         base = base_of(name, protos)
-        decision = decisions.get(base) if name.startswith("MPI_File_") else decisions.get(name)
+        of_base = decisions.get(base)
+        decision = of_base if name.startswith("MPI_File_") or of_base == "coll" else decisions.get(name)
         takes_file = name.startswith("MPI_File_") and any(is_file(p) for p in proto.params)
         if decision == "pass" or (decision is None and not takes_file):
             continue
-        if proto.ret != "int" or (decision not in ("whole", "count") and not is_file(proto.params[0])):
-            sys.exit(f"gen_wrappers: {name} is not of the form int {name}(MPI_File, ...): list it as whole, count or pass")
+        if proto.ret != "int" or (decision not in ("whole", "coll", "count") and not is_file(proto.params[0])):
+            sys.exit(f"gen_wrappers: {name} is not of the form int {name}(MPI_File, ...): list it as whole, coll, count or pass")
         if decision == "whole":
             prototypes.append(prototype("zw_" + short_name(name), proto.params) + ";\n")
             wrappers.append(whole_wrapper(proto))
+        elif decision == "coll":
+            if name == base:
+                prototypes.append(COLL_CORE.format(short_name(name)))
+            wrappers.append(coll_wrapper(proto, protos[base]))
         elif decision == "count":
             wrappers.append(counting_wrapper(proto, len(counted)))
             counted.append(name)
@@ -329,7 +359,7 @@ def main():
             out.write(HEADING + text)
 
     write("next_mpi.h", next_header(symbols))
-    write("wrappers.h", "#ifndef ZMPI_WRAPPERS_H\n#define ZMPI_WRAPPERS_H\n\n#include <mpi.h>\n\nstruct zfile;\n\n"
+    write("wrappers.h", "#ifndef ZMPI_WRAPPERS_H\n#define ZMPI_WRAPPERS_H\n\n#include <mpi.h>\n#include <stdbool.h>\n\nstruct zcall;\nstruct zfile;\nstruct zside;\n\n"
           f"enum {{ ZWRAPPED_COUNT = {len(wrapped)} }};\n" + "".join(prototypes) +
           f"\nenum {{ ZPASSED = {len(counted)} }}; /* functions that are counted */\n"
           "extern const char *const zpassed_names[ZPASSED];\n\n#endif\n")

@@ -314,6 +314,29 @@ static void choose(struct walk *w, struct call *c, int base)
         c->units[0][to] = c->units[0][0];
 }
 
+/* MPI's function, or its _c variant (suffix), for what each rank sends and gets, and where. */
+#define CALL(suffix, sc, sp, rc, rp)                                                               \
+    switch (c->op) {                                                                               \
+    case BCAST:                                                                                    \
+        return MPI_Bcast##suffix(r->memory + r->origin, rc[0], rt, c->root, w->comm);              \
+    case GATHER:                                                                                   \
+        return MPI_Gather##suffix(in, sc[0], st, out, rc[0], rt, c->root, w->comm);                \
+    case GATHERV:                                                                                  \
+        return MPI_Gatherv##suffix(in, sc[0], st, out, rc, rp, rt, c->root, w->comm);              \
+    case SCATTER:                                                                                  \
+        return MPI_Scatter##suffix(in, sc[0], st, out, rc[0], rt, c->root, w->comm);               \
+    case SCATTERV:                                                                                 \
+        return MPI_Scatterv##suffix(in, sc, sp, st, out, rc[0], rt, c->root, w->comm);             \
+    case ALLGATHER:                                                                                \
+        return MPI_Allgather##suffix(in, sc[0], st, out, rc[0], rt, w->comm);                      \
+    case ALLGATHERV:                                                                               \
+        return MPI_Allgatherv##suffix(in, sc[0], st, out, rc, rp, rt, w->comm);                    \
+    case ALLTOALL:                                                                                 \
+        return MPI_Alltoall##suffix(in, sc[0], st, out, rc[0], rt, w->comm);                       \
+    default:                                                                                       \
+        return MPI_Alltoallv##suffix(in, sc, sp, st, out, rc, rp, rt, w->comm);                    \
+    }
+
 static int start(const struct walk *w, const struct call *c, struct buffer *s, struct buffer *r)
 {
     static const int none[RANKS];
@@ -327,26 +350,18 @@ static int start(const struct walk *w, const struct call *c, struct buffer *s, s
     const int *sc = s ? s->count : none, *sp = s ? s->place : none, *rc = r ? r->count : none,
               *rp = r ? r->place : none;
     MPI_Datatype st = s ? s->layout.type : MPI_BYTE, rt = r ? r->layout.type : MPI_BYTE;
-    switch (c->op) {
-    case BCAST:
-        return MPI_Bcast(r->memory + r->origin, rc[0], rt, c->root, w->comm);
-    case GATHER:
-        return MPI_Gather(in, sc[0], st, out, rc[0], rt, c->root, w->comm);
-    case GATHERV:
-        return MPI_Gatherv(in, sc[0], st, out, rc, rp, rt, c->root, w->comm);
-    case SCATTER:
-        return MPI_Scatter(in, sc[0], st, out, rc[0], rt, c->root, w->comm);
-    case SCATTERV:
-        return MPI_Scatterv(in, sc, sp, st, out, rc[0], rt, c->root, w->comm);
-    case ALLGATHER:
-        return MPI_Allgather(in, sc[0], st, out, rc[0], rt, w->comm);
-    case ALLGATHERV:
-        return MPI_Allgatherv(in, sc[0], st, out, rc, rp, rt, w->comm);
-    case ALLTOALL:
-        return MPI_Alltoall(in, sc[0], st, out, rc[0], rt, w->comm);
-    default:
-        return MPI_Alltoallv(in, sc, sp, st, out, rc, rp, rt, w->comm);
+#if MPI_VERSION >= 4 /* a rank may take either */
+    if (check_mix(w->seed + w->i, (uint64_t)w->rank) >> 40 & 1) {
+        MPI_Count sends[RANKS], gets[RANKS];
+        MPI_Aint from[RANKS], to[RANKS];
+        for (int i = 0; i < RANKS; i++) {
+            sends[i] = sc[i], gets[i] = rc[i];
+            from[i] = sp[i], to[i] = rp[i];
+        }
+        CALL(_c, sends, from, gets, to)
     }
+#endif
+    CALL(, sc, sp, rc, rp)
 }
 
 static void make_send(struct walk *w, const struct call *c, const struct unit *u, struct buffer *b,

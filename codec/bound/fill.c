@@ -131,10 +131,9 @@ struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t cou
     if ((type != ZMPI_F32 && type != ZMPI_F64) || count < LEAST || !(range->min < range->max) ||
         !may_stand_apart(type, src, count, end))
         return none;
-    struct zmpi_sample s = {type, src, ROWS, count / ROWS / ONE_IN, count / ROWS};
-    s.row = s.row < ROW_LEAST ? ROW_LEAST : s.row > ROW_MOST ? ROW_MOST : s.row;
-    if (count <= ROWS * ROW_LEAST)
-        s = (struct zmpi_sample){type, src, 1, count, count};
+    const size_t part = count / ROWS / ONE_IN;
+    const size_t row = part < ROW_LEAST ? ROW_LEAST : part > ROW_MOST ? ROW_MOST : part;
+    struct zmpi_sample s = zmpi_sample_rows(type, src, count, ROWS, row);
     void *copy = zmpi_device_holding(src) ? malloc(s.rows * s.row * sizeof(double)) : NULL;
     const bool at_hand = (copy || !zmpi_device_holding(src)) && zmpi_sample_fetch(&s, copy);
     const struct zmpi_fill fill = at_hand ? zmpi_fill_look_at(&s, range) : none;

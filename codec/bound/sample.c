@@ -1,8 +1,6 @@
 /* sample.c - some elements of an array. */
 #include "bound/sample.h"
 
-#include <string.h>
-
 enum { LINE = 64, LINES = 4 };
 
 void zmpi_sample_prefetch(const struct zmpi_sample *s)
@@ -36,18 +34,6 @@ bool zmpi_sample_fetch(struct zmpi_sample *s, void *copy)
     return true;
 }
 
-double zmpi_sample_get(const struct zmpi_sample *s, size_t k, size_t i)
-{
-    double x;
-    float f;
-    if (s->type == ZMPI_F64) {
-        memcpy(&x, s->at + (k * s->stride + i) * sizeof x, sizeof x);
-        return x;
-    }
-    memcpy(&f, s->at + (k * s->stride + i) * sizeof f, sizeof f);
-    return (double)f;
-}
-
 size_t zmpi_sample_step(size_t count, size_t n)
 {
     size_t step = n ? count / n : 0;
@@ -55,4 +41,12 @@ size_t zmpi_sample_step(size_t count, size_t n)
            (step > 10 && (step % 3 == 0 || step % 5 == 0 || step % 7 == 0)))
         step--;
     return step;
+}
+
+struct zmpi_sample zmpi_sample_rows(enum zmpi_type type, const void *src, size_t count, size_t rows,
+                                    size_t row)
+{
+    if (count <= rows * row)
+        return (struct zmpi_sample){type, src, 1, count, count};
+    return (struct zmpi_sample){type, src, rows, row, 2 * zmpi_sample_step(count / 2, rows)};
 }

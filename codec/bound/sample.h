@@ -5,6 +5,8 @@
 #ifndef ZMPI_SAMPLE_H
 #define ZMPI_SAMPLE_H
 
+#include <string.h>
+
 #include "device.h"
 
 /* Rows of `row` elements, the next one `stride` elements further on. */
@@ -21,7 +23,22 @@ void zmpi_sample_prefetch(const struct zmpi_sample *s);
  * prefetches them. False: that is impossible. */
 bool zmpi_sample_fetch(struct zmpi_sample *s, void *copy);
 /* Element i of row k, which the host can read. */
-double zmpi_sample_get(const struct zmpi_sample *s, size_t k, size_t i);
+static inline double zmpi_sample_get(const struct zmpi_sample *s, size_t k, size_t i)
+{
+    double x;
+    float f;
+    if (s->type == ZMPI_F64) {
+        memcpy(&x, s->at + (k * s->stride + i) * sizeof x, sizeof x);
+        return x;
+    }
+    memcpy(&f, s->at + (k * s->stride + i) * sizeof f, sizeof f);
+    return (double)f;
+}
+
+/* `rows` rows of `row` elements from all over `count`, each beginning at an even one and not at the
+ * same column of a table; or all of them, if they are no more. */
+struct zmpi_sample zmpi_sample_rows(enum zmpi_type type, const void *src, size_t count, size_t rows,
+                                    size_t row);
 /* Elements from one sample to the next, for n of `count`: not the same column of a table each time,
  * nor every other element, of which numbers in a row are all even. */
 size_t zmpi_sample_step(size_t count, size_t n);

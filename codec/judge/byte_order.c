@@ -227,3 +227,8 @@ bool zmpi_order_has_integers(const struct zmpi_order *o)
     return (o->values >= ZMPI_ORDER_ENOUGH && o->positive == o->values) ||
            (o->beside >= BESIDE && o->tiny == 0);
 }
+
+bool zmpi_order_is_wrong(const struct zmpi_order *o)
+{
+    return zmpi_order_is_other(o) || zmpi_order_has_integers(o);
+}

@@ -41,5 +41,7 @@ bool zmpi_order_is_sure(const struct zmpi_order *o);
 
 /* Are these integers, or (f64) integers among floats? */
 bool zmpi_order_has_integers(const struct zmpi_order *o);
+/* One or the other: as floats they would be lost. */
+bool zmpi_order_is_wrong(const struct zmpi_order *o);
 
 #endif

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "bound/fill.h"
-#include "judge/byte_order.h"
-#include "judge/element_type.h"
+#include "judge/judgement.h"
 #include "judge/shape.h"
 #include "compress.h"
 
@@ -94,17 +93,6 @@ int tool_find_ranges(struct tool_work *w)
     return status;
 }
 
-/* Data of a type that -t does not name are exact, too. */
-static int check_looks(const struct tool_work *w, const unsigned char *input, size_t bytes)
-{
-    const enum zmpi_looks looks = zmpi_looks_like(w->type, input, bytes / zmpi_type_size(w->type));
-    return looks == ZMPI_LOOKS_RIGHT
-               ? TOOL_OK
-               : tool_fail("%s: -t says %s, its data look like %s: give their type, or keep them "
-                           "exactly with -e lossless",
-                           w->in.path, w->type == ZMPI_F32 ? "f32" : "f64", zmpi_looks_name(looks));
-}
-
 /* Without --components: by the look of the data that are read at a time. */
 int tool_find_components(struct tool_work *w)
 {
@@ -147,17 +135,27 @@ int tool_find_shape(struct tool_work *w)
 /* Numbers of which every byte matters are not for a bound. */
 int tool_check_data(const struct tool_work *w, const unsigned char *input, size_t bytes)
 {
-    struct zmpi_order order = {0};
-    zmpi_order_look(&order, w->type, input, bytes / zmpi_type_size(w->type));
+    struct zmpi_judgement j = {0};
+    char text[ZMPI_JUDGEMENT_TEXT];
     if (w->bound.mode == ZMPI_LOSSLESS)
         return TOOL_OK;
-    if (zmpi_order_has_integers(&order))
+    zmpi_judge(&j, w->type, input, bytes / zmpi_type_size(w->type), false);
+    if (w->verbose) {
+        zmpi_judgement_text(&j, w->type, text);
+        printf("%s\n", text);
+    }
+    if (!j.is_wrong)
+        return TOOL_OK;
+    if (j.looks != ZMPI_LOOKS_RIGHT && !zmpi_order_is_wrong(&j.order))
+        return tool_fail("%s: -t says %s, its data look like %s: give their type, or keep them "
+                         "exactly with -e lossless",
+                         w->in.path, w->type == ZMPI_F32 ? "f32" : "f64",
+                         zmpi_looks_name(j.looks));
+    if (zmpi_order_has_integers(&j.order))
         return tool_fail("%s: has integers where -t says floats, or floats of less than %s, which "
                          "look the same: "
                          "keep them exactly with -e lossless, or scale such floats up first",
                          w->in.path, w->type == ZMPI_F64 ? "2.2e-308" : "1.2e-38");
-    if (!zmpi_order_is_other(&order))
-        return check_looks(w, input, bytes);
     return tool_fail("%s: its numbers are in the other byte order: turn them around first, or keep "
                      "them exactly with -e lossless",
                      w->in.path);

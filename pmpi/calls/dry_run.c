@@ -6,7 +6,7 @@
 
 #include "base/floats.h"
 #include "dry/dry_rows.h"
-#include "judge/element_type.h"
+#include "judge/judgement.h"
 #include "mpi/runtime.h"
 #include "transfer/write_plan.h"
 
@@ -122,7 +122,7 @@ static void make_plan(struct zfile *f, struct zplan *p, const void *buf, MPI_Cou
     const struct zmemory *m = &p->memory;
     const size_t n = m->bytes / zmpi_type_size(m->element);
     f->data.mistyped = !m->known && (m->element == ZMPI_F32 || m->element == ZMPI_F64) &&
-                       zmpi_looks_like(m->element, m->data, n) != ZMPI_LOOKS_RIGHT;
+                       zmpi_is_wrong(m->element, m->data, n);
     zplan_find_shape(f, p);
     zplan_look_for_shape(f, p);
 }

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "collective/coll.h"
-#include "judge/byte_order.h"
-#include "judge/element_type.h"
+#include "judge/judgement.h"
 #include "mpi/runtime.h"
 #include "stream/compress_job.h"
 
@@ -23,16 +22,11 @@ static void tell_of_looks(const struct zcall *c, enum zmpi_type element, enum zm
 bool zpiece_has_numbers(const struct zcall *c, enum zmpi_type element, const void *data,
                         size_t bytes)
 {
-    struct zmpi_order order = {0};
-    const size_t count = bytes / zmpi_type_size(element);
-    if (!zmpi_device_holding(data))
-        zmpi_order_look(&order, element, data, count);
-    if (zmpi_order_is_other(&order) || zmpi_order_has_integers(&order))
-        return false;
-    const enum zmpi_looks looks = zmpi_looks_like(element, data, count);
-    if (looks != ZMPI_LOOKS_RIGHT)
-        tell_of_looks(c, element, looks);
-    return looks == ZMPI_LOOKS_RIGHT;
+    struct zmpi_judgement j = {0};
+    zmpi_judge(&j, element, data, bytes / zmpi_type_size(element), false);
+    if (j.looks != ZMPI_LOOKS_RIGHT && !zmpi_order_is_wrong(&j.order))
+        tell_of_looks(c, element, j.looks);
+    return !j.is_wrong;
 }
 
 /* The sender of a piece alone decides: the message says what it is. */

@@ -29,7 +29,7 @@
 #include "file/sessions.h"
 #include "interp/interp.h"
 #include "judge/axes_known.h"
-#include "judge/byte_order.h"
+#include "judge/judgement.h"
 #include "judge/components.h"
 #include "judge/shape.h"
 #include "layout/stream.h"
@@ -161,7 +161,7 @@ struct zdurable {
 
 /* transfer/: what the program's data look like. */
 struct zdata {
-    struct zmpi_order order;        /* of the floats written last, if they were few */
+    struct zmpi_judgement judged;   /* of the floats written last */
     struct zmpi_shape_known shapes; /* of calls that nothing else tells the shape of */
     struct zmpi_components_known components;
     bool shape_warned;      /* that the shape that was set is not that of a call */

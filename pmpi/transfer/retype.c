@@ -8,9 +8,8 @@
 
 #include "base/bytes.h"
 #include "transfer/retype.h"
-#include "judge/byte_order.h"
 #include "judge/components.h"
-#include "judge/element_type.h"
+#include "judge/judgement.h"
 #include "judge/raw_bytes.h"
 
 /* Smaller calls are not examined for the report alone. */
@@ -28,15 +27,12 @@ struct elements {
     bool big_endian;
 };
 
-/* Do the data agree with the datatype, as far as samples tell? */
+/* Do the data agree with the datatype, as far as samples tell? Integers are for plan_order. */
 static bool looks_right(const struct zmemory *m)
 {
-    const size_t count = m->bytes / zmpi_type_size(m->element);
-    struct zmpi_order order = {0};
-    if (zmpi_looks_like(m->element, m->data, count) != ZMPI_LOOKS_RIGHT)
-        return false;
-    zmpi_order_look(&order, m->element, m->data, count);
-    return !zmpi_order_is_other(&order);
+    struct zmpi_judgement j = {0};
+    zmpi_judge(&j, m->element, m->data, m->bytes / zmpi_type_size(m->element), false);
+    return j.looks == ZMPI_LOOKS_RIGHT && !zmpi_order_is_other(&j.order);
 }
 
 static struct elements find_any(const struct zmemory *m)

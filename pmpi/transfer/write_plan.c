@@ -4,7 +4,6 @@
 #include "transfer/transfer.h"
 #include "transfer/write_plan.h"
 #include "close/decompress.h"
-#include "judge/element_type.h"
 #include "mpi/runtime.h"
 
 #include <stdlib.h>
@@ -41,19 +40,6 @@ static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks 
              f->path, type == ZMPI_F32 ? "FLOAT" : "DOUBLE", zmpi_looks_name(looks));
 }
 
-/* Few values are judged together with those before, but where a library says of each call what it
- * is: then the next one is of another array. */
-static void look_at_order(struct zfile *f, const struct zmemory *m, size_t count)
-{
-    if (f->data.order.values >= ZMPI_ORDER_ENOUGH || m->known)
-        f->data.order = (struct zmpi_order){0};
-    zmpi_order_look(&f->data.order, m->element, m->data, count);
-    f->data.mistyped =
-        zmpi_order_is_other(&f->data.order) || zmpi_order_has_integers(&f->data.order);
-    f->data.stays_mistyped = !m->known && f->options.element_type == ZMPI_ELEMENTS_DATATYPE &&
-                             zmpi_order_is_sure(&f->data.order);
-}
-
 /* Are the floats in the other byte order, integers, or no such floats at all? Text is by itself. */
 static void plan_order(struct zfile *f, const struct zplan *p)
 {
@@ -65,15 +51,13 @@ static void plan_order(struct zfile *f, const struct zplan *p)
         return;
     if (zfile_bound(f, m->element).mode == ZMPI_LOSSLESS)
         return;
-    const size_t count = m->bytes / zmpi_type_size(m->element);
-    const enum zmpi_looks looks =
-        m->known ? ZMPI_LOOKS_RIGHT : zmpi_looks_like(m->element, m->data, count);
-    if (!m->holder && looks != ZMPI_LOOKS_TEXT)
-        look_at_order(f, m, count);
-    if (!f->data.mistyped && looks != ZMPI_LOOKS_RIGHT) {
-        f->data.mistyped = true;
-        tell_of_looks(f, m->element, looks);
-    }
+    struct zmpi_judgement *j = &f->data.judged;
+    zmpi_judge(j, m->element, m->data, m->bytes / zmpi_type_size(m->element), m->known);
+    f->data.mistyped = j->is_wrong;
+    f->data.stays_mistyped = !m->known && f->options.element_type == ZMPI_ELEMENTS_DATATYPE &&
+                             zmpi_order_is_sure(&j->order);
+    if (j->looks != ZMPI_LOOKS_RIGHT && !zmpi_order_is_wrong(&j->order))
+        tell_of_looks(f, m->element, j->looks);
 }
 
 int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct zplan *p)

@@ -18,9 +18,8 @@
 
 #include "bound/fill.h"
 #include "judge/axes_known.h"
-#include "judge/byte_order.h"
 #include "judge/components.h"
-#include "judge/element_type.h"
+#include "judge/judgement.h"
 #include "judge/shape.h"
 #include "stream/compress_job.h"
 
@@ -110,15 +109,13 @@ static void ask(struct field *f, int k, bool warm)
     const struct zmpi_array array = {f->type, {1, 1, f->count}};
     const struct zmpi_bound bound = {ZMPI_REL, 1e-3};
     const struct zmpi_fills none = {0};
-    struct zmpi_order order = {0};
     struct zmpi_range range;
     struct zmpi_job job;
     double at[PARTS + 1];
     size_t shape[3], size;
     read_all(warm ? f->data : others, warm ? f->count * zmpi_type_size(f->type) : OTHERS);
     at[WRONG] = now();
-    sink += zmpi_looks_like(f->type, f->data, f->count);
-    zmpi_order_look(&order, f->type, f->data, f->count);
+    sink += zmpi_is_wrong(f->type, f->data, f->count);
     at[ONCE] = now();
     if (k % 2) { /* after it more is in the caches: the other repetitions tell of a later call */
         zmpi_shape_find(f->type, &bound, 1e20, &(struct zmpi_column){f->data, f->count, 1},

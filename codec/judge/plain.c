@@ -1,0 +1,204 @@
+/* plain.c - see plain.h. Loops over blocks of samples, which compilers turn into vectors. */
+#include "judge/plain.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Samples of a block; those that must tell something. */
+enum { BLOCK = 512, TELLING = 64, ONE_IN = 8 };
+
+/* What is at least 2^63 is a mark, if all such are alike. */
+enum { MARK = 63 };
+
+/* What the judges call text, integers, the other byte order and f32, with a margin to each:
+ * - of all bytes, one in so many cannot be printed;
+ * - of lower bytes (or halves), one in so many could be of an exponent;
+ * - the mean weight of exponents (byte_order.c), turned around;
+ * - exponents of lower halves, taken for f32, are so far apart.
+ */
+enum { PRINTABLE = 40, LIKE = 4, HEAVY = 2 * 192, ROUGH_HALF = 50 };
+
+/* Bits of an f64 that are zero where it was made from an f32. */
+#define BELOW_F32 0x1FFFFFFFu
+
+/* An exponent's place in the upper half of a word, its bits in the second byte of a swapped one,
+ * that of 1, how far exponents may be apart and from that, and what a quarter of a step and a
+ * denormal weigh. */
+struct kind {
+    unsigned place, most, second;
+    int one, span, far, weight, denormal;
+    uint32_t lower, mantissa; /* masks of the lower half */
+};
+
+static const struct kind kinds[2] = {{23, 255, 1, 127, 32, 60, 8, 500, 0, 0xFFFF},
+                                     {20, 2047, 4, 1023, 40, 500, 1, 4000, UINT32_MAX, BELOW_F32}};
+
+/* Halves of words (of f32 both are the word), in front of them one that is unlike the first;
+ * exponents of swapped words, and whether words tell anything: -1 or 0. */
+struct block {
+    size_t n;
+    uint32_t high[1 + BLOCK], low[1 + BLOCK];
+    int32_t swapped[1 + BLOCK], tells[1 + BLOCK];
+};
+
+struct sums {
+    int words, zeros, telling, marks, odd, mantissas, like, halves, half_steps, included;
+    int least, most, other, half_step, mark_least, mark_most;
+};
+
+/* Rows from this one on; returns the first that has no place. */
+static size_t load(const struct zmpi_sample *s, size_t row, struct block *b)
+{
+    const size_t width = zmpi_type_size(s->type);
+    for (b->n = 0; row < s->rows && b->n + s->row <= BLOCK; row++, b->n += s->row) {
+        const unsigned char *at = s->at + row * s->stride * width;
+        uint32_t *high = b->high + 1 + b->n, *low = b->low + 1 + b->n;
+        for (size_t i = 0; i < s->row && width == 8; i++) {
+            uint64_t word;
+            memcpy(&word, at + 8 * i, sizeof word);
+            low[i] = (uint32_t)word;
+            high[i] = (uint32_t)(word >> 32);
+        }
+        if (width == 4) {
+            memcpy(low, at, 4 * s->row);
+            memcpy(high, at, 4 * s->row);
+        }
+    }
+    b->high[0] = ~b->high[1];
+    b->low[0] = b->low[1];
+    return row;
+}
+
+static inline int least_of(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static inline int most_of(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static inline void classify(const struct kind *k, struct block *b, struct sums *s)
+{
+    int zeros = 0, telling = 0, marks = 0, odd = 0, least = INT_MAX, most = 0;
+    int mark_least = INT_MAX, mark_most = 0;
+    const int n = (int)b->n, first_mark = k->one + MARK;
+    for (int i = 1; i <= n; i++) {
+        const uint32_t h = b->high[i], l = b->low[i];
+        const int e = (int)(h >> k->place & k->most), is_mark = -(e >= first_mark);
+        const int is_zero = -((h << 1 | (l & k->lower)) == 0);
+        const int same = -(((h ^ b->high[i - 1]) | (l ^ b->low[i - 1])) == 0);
+        const int tells = ~(is_zero | is_mark | same), magnitude = (int)(h & INT_MAX);
+        b->tells[i] = tells;
+        zeros -= is_zero;
+        marks -= is_mark;
+        telling -= tells;
+        odd += (((h - 0x08080808) | h | (l - 0x08080808) | l) & 0x80808080) != 0;
+        least = least_of(least, e | (~tells & INT_MAX));
+        most = most_of(most, e & tells);
+        mark_least = least_of(mark_least, magnitude | (~is_mark & INT_MAX));
+        mark_most = most_of(mark_most, magnitude & is_mark);
+    }
+    s->words += n;
+    s->zeros += zeros;
+    s->telling += telling;
+    s->marks += marks;
+    s->odd += odd;
+    s->least = least_of(s->least, least);
+    s->most = most_of(s->most, most);
+    s->mark_least = least_of(s->mark_least, mark_least);
+    s->mark_most = most_of(s->mark_most, mark_most);
+}
+
+/* Lower bytes, and lower halves, that could be of an exponent that was seen. */
+static inline void compare_bytes(const struct kind *k, struct block *b, struct sums *s)
+{
+    int mantissas = 0, like = 0, halves = 0;
+    const int n = (int)b->n, least = s->least, most = s->most, byte = (int)k->second;
+    const int byte_least = least >> byte, byte_most = most >> byte;
+    const int half_least = least >> 3, half_most = most >> 3;
+    const uint32_t ones = (1U << k->second) - 1, up = k->second, down = 16 - k->second;
+    for (int i = 1; i <= n; i++) {
+        const uint32_t l = b->low[i];
+        const int second = (int)(l >> 8 & 0x7F), half = (int)(l >> 23 & 0xFF);
+        const int tells = -b->tells[i] & ((l & k->mantissa) != 0);
+        b->swapped[i] = (int)((l & 0x7F) << up | (l >> down & ones));
+        mantissas += tells;
+        like += tells & (second >= byte_least) & (second <= byte_most);
+        halves += tells & (half >= half_least) & (half <= half_most);
+    }
+    s->mantissas += mantissas;
+    s->like += like;
+    s->halves += halves;
+}
+
+/* Steps from one exponent to the next: of swapped words, and of lower halves. */
+static inline void add_steps(const struct kind *k, const struct block *b, struct sums *s)
+{
+    int other = 0, included = 0, half_step = 0, half_steps = 0;
+    const int n = (int)b->n, one = k->one, first_mark = k->one + MARK;
+    for (int i = 2; i <= n; i++) {
+        const int both = b->tells[i] & b->tells[i - 1];
+        const int y = b->swapped[i], before = b->swapped[i - 1];
+        const int datum = both & -(y < first_mark) & -(before < first_mark);
+        const int denormal = -(y == 0);
+        const uint32_t l = b->low[i], l0 = b->low[i - 1];
+        const int fine = both & -((l & BELOW_F32) != 0) & -((l0 & BELOW_F32) != 0);
+        other +=
+            datum & ((denormal & k->denormal) | (~denormal & (4 * abs(y - before) + abs(y - one))));
+        half_step += fine & abs((int)(l >> 23 & 0xFF) - (int)(l0 >> 23 & 0xFF));
+        included -= datum;
+        half_steps -= fine;
+    }
+    s->other += other;
+    s->included += included;
+    s->half_step += half_step;
+    s->half_steps += half_steps;
+}
+
+static bool is_near(const struct kind *k, const struct sums *s)
+{
+    return s->most - s->least <= k->span && s->least >= k->one - k->far &&
+           s->most <= k->one + k->far && (s->marks == 0 || s->mark_least == s->mark_most);
+}
+
+static bool has_mantissas(const struct sums *s, bool f64)
+{
+    if (LIKE * s->like > s->mantissas)
+        return false;
+    return !f64 || s->mantissas == 0 ||
+           (LIKE * s->halves <= s->mantissas && s->half_steps >= TELLING / 2 &&
+            s->half_step >= ROUGH_HALF * s->half_steps);
+}
+
+static bool is_this_order(const struct kind *k, const struct sums *s)
+{
+    return s->included >= s->telling / ONE_IN && k->weight * (s->other / 4) >= HEAVY * s->included;
+}
+
+struct zmpi_plain zmpi_plain_look(const struct zmpi_sample *sample)
+{
+    const bool f64 = sample->type == ZMPI_F64;
+    const struct kind *k = &kinds[f64];
+    struct sums s = {.least = INT_MAX, .mark_least = INT_MAX};
+    struct block b;
+    bool is = sample->row > 0 && sample->row <= BLOCK;
+    for (size_t row = 0; row < sample->rows && is;) {
+        row = load(sample, row, &b);
+        classify(k, &b, &s);
+        is = s.telling == 0 || is_near(k, &s);
+        compare_bytes(k, &b, &s);
+        add_steps(k, &b, &s);
+    }
+    is = is && s.telling >= TELLING && s.telling >= s.words / ONE_IN && 2 * s.zeros < s.words &&
+         PRINTABLE * s.odd > s.words * (f64 ? 8 : 4) && has_mantissas(&s, f64) &&
+         is_this_order(k, &s);
+    return (struct zmpi_plain){.words = (unsigned)s.words,
+                               .telling = (unsigned)s.telling,
+                               .marks = (unsigned)s.marks,
+                               .least = s.telling ? s.least - k->one : 0,
+                               .most = s.telling ? s.most - k->one : 0,
+                               .is = is};
+}

@@ -105,16 +105,24 @@ static bool may_stand_apart(enum zmpi_type type, const void *src, size_t count, 
 {
     const size_t n = count < FEW ? count : FEW;
     struct zmpi_sample s = {type, src, n, 1, zmpi_sample_step(count, n)};
-    unsigned char copy[FEW * sizeof(double)];
-    if (!zmpi_sample_fetch(&s, copy))
+    double x[FEW];
+    size_t alike = 0;
+    if (!zmpi_sample_fetch(&s, x))
         return false;
+    for (size_t i = 0; i < n; i++)
+        x[i] = zmpi_sample_get(&s, i, 0);
+    s = (struct zmpi_sample){ZMPI_F64, (const unsigned char *)x, 1, n, n};
     const struct summary few = summarize(&s, end);
-    /* With two fill values, the smaller one hides the larger one's distance from the data. */
     if (!(few.min <= few.max) || is_apart(end, few.min, few.max))
         return true;
+    /* With two fill values, the smaller one hides the larger one's distance from the data. */
     const double next = larger(few.min, few.max);
+    for (size_t i = 0; i < n; i++)
+        alike += x[i] == next; // NOLINT: exact on purpose
+    if (alike < 2)
+        return false;
     const struct summary rest = summarize(&s, next);
-    return rest.ends > 1 && is_apart(next, rest.min, rest.max);
+    return is_apart(next, rest.min, rest.max);
 }
 
 struct zmpi_fill zmpi_fill_look_at(const struct zmpi_sample *s, const struct zmpi_range *range)

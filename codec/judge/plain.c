@@ -14,10 +14,10 @@ enum { MARK = 63 };
 /* What the judges call text, integers, the other byte order and f32, with a margin to each:
  * - of all bytes, one in so many cannot be printed;
  * - of lower bytes (or halves), one in so many could be of an exponent;
- * - the mean weight of exponents (byte_order.c), turned around;
+ * - the mean weight of exponents (byte_order.c), as they are and turned around;
  * - exponents of lower halves, taken for f32, are so far apart.
  */
-enum { PRINTABLE = 40, LIKE = 4, HEAVY = 2 * 192, ROUGH_HALF = 50 };
+enum { PRINTABLE = 40, LIKE = 2, LIGHT = 32, HEAVY = 2 * 192, ROUGH_HALF = 50 };
 
 /* Bits of an f64 that are zero where it was made from an f32. */
 #define BELOW_F32 0x1FFFFFFFu
@@ -32,19 +32,19 @@ struct kind {
 };
 
 static const struct kind kinds[2] = {{23, 255, 1, 127, 32, 60, 8, 500, 0, 0xFFFF},
-                                     {20, 2047, 4, 1023, 40, 500, 1, 4000, UINT32_MAX, BELOW_F32}};
+                                     {20, 2047, 4, 1023, 100, 500, 1, 4000, UINT32_MAX, BELOW_F32}};
 
 /* Halves of words (of f32 both are the word), in front of them one that is unlike the first;
  * exponents of swapped words, and whether words tell anything: -1 or 0. */
 struct block {
     size_t n;
     uint32_t high[1 + BLOCK], low[1 + BLOCK];
-    int32_t swapped[1 + BLOCK], tells[1 + BLOCK];
+    int32_t exponent[1 + BLOCK], swapped[1 + BLOCK], tells[1 + BLOCK];
 };
 
 struct sums {
-    int words, zeros, telling, marks, odd, mantissas, like, halves, half_steps, included;
-    int least, most, other, half_step, mark_least, mark_most;
+    int words, even, telling, marks, odd, mantissas, like, halves, half_steps, included;
+    int least, most, here, other, half_step, mark_least, mark_most;
 };
 
 /* Rows from this one on; returns the first that has no place. */
@@ -82,7 +82,7 @@ static inline int most_of(int a, int b)
 
 static inline void classify(const struct kind *k, struct block *b, struct sums *s)
 {
-    int zeros = 0, telling = 0, marks = 0, odd = 0, least = INT_MAX, most = 0;
+    int even = 0, telling = 0, marks = 0, odd = 0, least = INT_MAX, most = 0;
     int mark_least = INT_MAX, mark_most = 0;
     const int n = (int)b->n, first_mark = k->one + MARK;
     for (int i = 1; i <= n; i++) {
@@ -91,8 +91,9 @@ static inline void classify(const struct kind *k, struct block *b, struct sums *
         const int is_zero = -((h << 1 | (l & k->lower)) == 0);
         const int same = -(((h ^ b->high[i - 1]) | (l ^ b->low[i - 1])) == 0);
         const int tells = ~(is_zero | is_mark | same), magnitude = (int)(h & INT_MAX);
+        b->exponent[i] = e;
         b->tells[i] = tells;
-        zeros -= is_zero;
+        even |= tells & -(i & 1);
         marks -= is_mark;
         telling -= tells;
         odd += (((h - 0x08080808) | h | (l - 0x08080808) | l) & 0x80808080) != 0;
@@ -102,7 +103,7 @@ static inline void classify(const struct kind *k, struct block *b, struct sums *
         mark_most = most_of(mark_most, magnitude & is_mark);
     }
     s->words += n;
-    s->zeros += zeros;
+    s->even |= even;
     s->telling += telling;
     s->marks += marks;
     s->odd += odd;
@@ -137,21 +138,23 @@ static inline void compare_bytes(const struct kind *k, struct block *b, struct s
 /* Steps from one exponent to the next: of swapped words, and of lower halves. */
 static inline void add_steps(const struct kind *k, const struct block *b, struct sums *s)
 {
-    int other = 0, included = 0, half_step = 0, half_steps = 0;
+    int here = 0, other = 0, included = 0, half_step = 0, half_steps = 0;
     const int n = (int)b->n, one = k->one, first_mark = k->one + MARK;
     for (int i = 2; i <= n; i++) {
         const int both = b->tells[i] & b->tells[i - 1];
-        const int y = b->swapped[i], before = b->swapped[i - 1];
+        const int x = b->exponent[i], y = b->swapped[i], before = b->swapped[i - 1];
         const int datum = both & -(y < first_mark) & -(before < first_mark);
         const int denormal = -(y == 0);
         const uint32_t l = b->low[i], l0 = b->low[i - 1];
         const int fine = both & -((l & BELOW_F32) != 0) & -((l0 & BELOW_F32) != 0);
+        here += both & (4 * abs(x - b->exponent[i - 1]) + abs(x - one));
         other +=
             datum & ((denormal & k->denormal) | (~denormal & (4 * abs(y - before) + abs(y - one))));
         half_step += fine & abs((int)(l >> 23 & 0xFF) - (int)(l0 >> 23 & 0xFF));
         included -= datum;
         half_steps -= fine;
     }
+    s->here += here;
     s->other += other;
     s->included += included;
     s->half_step += half_step;
@@ -175,7 +178,9 @@ static bool has_mantissas(const struct sums *s, bool f64)
 
 static bool is_this_order(const struct kind *k, const struct sums *s)
 {
-    return s->included >= s->telling / ONE_IN && k->weight * (s->other / 4) >= HEAVY * s->included;
+    const int here = k->weight * (s->here / 4), other = k->weight * (s->other / 4);
+    return here <= LIGHT * s->telling + other ||
+           (s->included >= s->telling / ONE_IN && other >= HEAVY * s->included);
 }
 
 struct zmpi_plain zmpi_plain_look(const struct zmpi_sample *sample)
@@ -192,7 +197,7 @@ struct zmpi_plain zmpi_plain_look(const struct zmpi_sample *sample)
         compare_bytes(k, &b, &s);
         add_steps(k, &b, &s);
     }
-    is = is && s.telling >= TELLING && s.telling >= s.words / ONE_IN && 2 * s.zeros < s.words &&
+    is = is && s.telling >= TELLING && s.telling >= s.words / ONE_IN && s.even &&
          PRINTABLE * s.odd > s.words * (f64 ? 8 : 4) && has_mantissas(&s, f64) &&
          is_this_order(k, &s);
     return (struct zmpi_plain){.words = (unsigned)s.words,

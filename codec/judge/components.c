@@ -18,7 +18,10 @@ enum { STRETCHES = 32, STRETCH = 3 * ZMPI_COMPONENTS_FAST, SAMPLES = STRETCHES *
 #define GAIN 1.25
 
 struct sample {
-    double value;
+    union {
+        double value;
+        uint64_t key; /* of it, while values are sorted */
+    };
     uint16_t stretch, offset; /* of its place in the array */
 };
 
@@ -44,23 +47,62 @@ static void take(struct samples *s, enum zmpi_type type, double threshold, const
         for (uint16_t i = 0; i < STRETCH; i++) {
             const double x = zmpi_sample_get(&from, k, i);
             if (fabs(x) < threshold)
-                s->taken[s->n++] = (struct sample){x, k, i};
+                s->taken[s->n++] = (struct sample){{x}, k, i};
         }
 }
 
-static int compare(const void *a, const void *b)
+/* Bits in the order of numbers. */
+static uint64_t key_of(double x)
 {
-    const double x = ((const struct sample *)a)->value, y = ((const struct sample *)b)->value;
-    return (x > y) - (x < y);
+    uint64_t bits;
+    x += 0.0; /* no -0 */
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
-/* Once for all numbers of columns: each column's values are in order then, too. */
+static double value_of(uint64_t key)
+{
+    const uint64_t bits = key >> 63 ? key & ~((uint64_t)1 << 63) : ~key;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* By one byte of the keys; false: they are all alike. */
+static bool sort_by_byte(size_t n, unsigned byte, const struct sample *from, struct sample *to)
+{
+    uint16_t place[257] = {0};
+    for (size_t i = 0; i < n; i++)
+        place[(from[i].key >> 8 * byte & 255) + 1]++;
+    if (place[(from[0].key >> 8 * byte & 255) + 1] == n)
+        return false;
+    for (size_t k = 1; k < 256; k++)
+        place[k] = (uint16_t)(place[k] + place[k - 1]);
+    for (size_t i = 0; i < n; i++)
+        to[place[from[i].key >> 8 * byte & 255]++] = from[i];
+    return true;
+}
+
+/* Once for all numbers of columns: each column's values are in order then, too. Several times as
+ * fast as qsort. */
 static void sort(struct samples *s)
 {
-    if (s->ready)
+    struct sample other[SAMPLES], *from = s->sorted, *to = other;
+    if (s->ready || s->n == 0)
         return;
     memcpy(s->sorted, s->taken, s->n * sizeof *s->taken);
-    qsort(s->sorted, s->n, sizeof *s->sorted, compare);
+    for (size_t i = 0; i < s->n; i++)
+        s->sorted[i].key = key_of(s->sorted[i].value);
+    for (unsigned byte = 0; byte < 8; byte++)
+        if (sort_by_byte(s->n, byte, from, to)) {
+            struct sample *const swap = from;
+            from = to;
+            to = swap;
+        }
+    if (from != s->sorted)
+        memcpy(s->sorted, from, s->n * sizeof *from);
+    for (size_t i = 0; i < s->n; i++)
+        s->sorted[i].value = value_of(s->sorted[i].key);
     s->ready = true;
 }
 
@@ -183,6 +225,75 @@ static double saved(const struct samples *s, int n)
     return bits / varying;
 }
 
+/* ---- what needs no search ---- */
+
+/* Samples that tell where values lie; classes by them: the outermost ones, and those to both sides
+ * of the middle. */
+enum { FEW = 64, OUTER = 3, INNER = 20 };
+enum { BELOW = 1, LOW = 2, HIGH = 4, ABOVE = 8 };
+
+static int compare_values(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The class of each sample; false: the middle is so narrow that columns could be apart in it. */
+static bool classify(const struct samples *s, uint8_t class[])
+{
+    double few[FEW];
+    if (s->n < FEW)
+        return false;
+    for (size_t i = 0; i < FEW; i++)
+        few[i] = s->taken[i * s->n / FEW].value;
+    qsort(few, FEW, sizeof *few, compare_values);
+    const double least = few[OUTER], most = few[FEW - 1 - OUTER];
+    const double low = few[INNER], high = few[FEW - 1 - INNER];
+    for (size_t i = 0; i < s->n; i++) {
+        const double x = s->taken[i].value;
+        class[i] = (uint8_t)(BELOW * (x < least) | LOW * (x <= low) | HIGH * (x >= high) |
+                             ABOVE * (x > most));
+    }
+    return high - low >= APART * (most - least) && isfinite(most - least);
+}
+
+/* Are all n columns (then all divisors of n, too) spread over the middle, and none more than an
+ * eighth outside? Then none is apart from the others. */
+static bool are_mixed(const struct samples *s, const uint8_t class[], int n)
+{
+    uint16_t seen[ZMPI_COMPONENTS_FAST][16] = {{0}};
+    struct columns columns;
+    columns_of(s, n, &columns);
+    for (size_t i = 0; i < s->n; i++)
+        seen[column_of(&columns, &s->taken[i])][class[i]]++;
+    for (int c = 0; c < n; c++) {
+        unsigned all = 0, in[4] = {0};
+        for (unsigned k = 0; k < 16; k++) {
+            all += seen[c][k];
+            for (unsigned bit = 0; bit < 4; bit++)
+                in[bit] += k >> bit & 1 ? seen[c][k] : 0;
+        }
+        const unsigned out = all / 8;
+        if (in[0] > out || in[3] > out || in[1] <= out + 1 || in[2] <= out + 1)
+            return false;
+    }
+    return true;
+}
+
+/* Bit n: n columns are mixed. */
+static unsigned mixed_columns(const struct samples *s)
+{
+    uint8_t class[SAMPLES];
+    unsigned mixed = 0;
+    if (!classify(s, class))
+        return 0;
+    for (int n = ZMPI_COMPONENTS_FAST; n > ZMPI_COMPONENTS_FAST / 2; n--)
+        if (are_mixed(s, class, n))
+            for (int part = 2; part <= n; part++)
+                mixed |= n % part == 0 ? 1U << part : 0;
+    return mixed;
+}
+
 static bool all_same(const struct samples *s)
 {
     for (size_t i = 1; i < s->n; i++)
@@ -192,12 +303,13 @@ static bool all_same(const struct samples *s)
 }
 
 /* Searches the numbers of components that divide `count`, or all others. */
-static int find(struct samples *s, size_t count, bool divides)
+static int find(struct samples *s, size_t count, unsigned mixed, bool divides)
 {
     double most = 0;
     int found = 1;
     for (int n = 2; n <= ZMPI_COMPONENTS_FAST; n++) {
-        if ((count % (size_t)n == 0) != divides || count / (size_t)n < ZMPI_COMPONENTS_LEAST)
+        if (mixed >> n & 1 || (count % (size_t)n == 0) != divides ||
+            count / (size_t)n < ZMPI_COMPONENTS_LEAST)
             continue;
         sort(s);
         const double bits = saved(s, n);
@@ -222,9 +334,10 @@ static int look_for(enum zmpi_type type, double threshold, const void *src, size
         return 1;
     take(s, type, threshold > 0 ? threshold : 1e20, src, count);
     if (!all_same(s)) {
-        found = find(s, count, true);
+        const unsigned mixed = mixed_columns(s);
+        found = find(s, count, mixed, true);
         if (cut && found == 1)
-            *cut = find(s, count, false);
+            *cut = find(s, count, mixed, false);
     }
     free(s);
     return found;

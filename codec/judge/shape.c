@@ -48,6 +48,7 @@ struct search {
     size_t have;
     size_t known; /* that lag, of all candidates */
     struct half few[FEW];
+    uint64_t alone; /* bits of the first batch of these, without another lag */
 };
 
 /* Lags in elements. plane 0: one plane. */
@@ -148,42 +149,70 @@ static void take_half(const struct search *s, size_t run, size_t lag, struct hal
             h->q[1][x][i] = h->q[0][x][i] - h->q[1][x][i];
 }
 
-/* Memory is waited for once for all of these runs. */
-static void prefetch(const struct search *s, size_t run, size_t step, size_t runs, size_t lag)
+/* Where run k of so many begins, which are `step` apart. Each batch is from all over the array. */
+static size_t run_at(size_t k, size_t runs, size_t step)
 {
-    for (size_t k = 0; k < runs; k++, run += step) {
+    return (k % BATCH * (runs / BATCH) + k / BATCH) * step;
+}
+
+/* Memory is waited for once for all runs of a batch. */
+static void prefetch(const struct search *s, size_t k, size_t runs, size_t step, size_t lag)
+{
+    size_t run = run_at(k, runs, step);
+    for (size_t i = 0; i < BATCH; i++, run += runs / BATCH * step) {
         __builtin_prefetch(s->src + first_at(s, run, lag) * s->apart);
         if (s->known)
             __builtin_prefetch(s->src + first_at(s, run, lag + s->known) * s->apart);
     }
 }
 
+/* Bits of residuals: without and with the known lag, without and with x. */
+struct bits {
+    uint64_t sum[2][2];
+};
+
+static void add_run(const struct search *s, const struct half *a, const struct half *b,
+                    struct bits *bits)
+{
+    for (size_t i = 0; i < RUN; i++)
+        for (size_t known = 0; known < (s->known ? 2 : 1); known++)
+            for (size_t x = 0; x < 2; x++)
+                if (a->fine[i] && b->fine[i])
+                    bits->sum[known][x] +=
+                        bits_of((int64_t)(a->q[known][x][i] - b->q[known][x][i]));
+}
+
+/* By the best axes; without a lag and without x there is no prediction. */
+static uint64_t least_of(const struct search *s, const struct bits *bits, size_t lag)
+{
+    uint64_t least = bits->sum[0][1];
+    if (lag)
+        least = bits->sum[0][0] < least ? bits->sum[0][0] : least;
+    for (size_t x = 0; x < 2 && s->known; x++)
+        least = bits->sum[1][x] < least ? bits->sum[1][x] : least;
+    return least;
+}
+
 /* The bits of residuals by x alone, or (lag) by those of the axes that include this lag which are
- * best: at least `limit`, if they turn out to be so many. */
+ * best: at least `limit`, if they turn out to be so many, or far too many in the first batch. */
 static uint64_t cost_of(const struct search *s, size_t lag, size_t runs, uint64_t limit)
 {
+    const struct half none = {.fine = {true, true, true, true}};
     const size_t step = zmpi_sample_step(s->have - RUN, runs);
-    const struct half none = {{0}, {{{0}}}};
-    uint64_t sum[2][2] = {{0}}, least = 0;
+    struct bits bits = {{{0}}};
+    uint64_t least = 0;
     for (size_t k = 0; k < runs && least < limit; k++) {
         struct half own, other;
+        if (k == BATCH && lag && runs == FEW && least > s->alone + s->alone / 8 + BATCH)
+            return UINT64_MAX;
         if (k % BATCH == 0)
-            prefetch(s, k * step, step, BATCH, lag);
+            prefetch(s, k, runs, step, lag);
         if (runs > FEW)
-            take_half(s, k * step, 0, &own);
+            take_half(s, run_at(k, runs, step), 0, &own);
         if (lag)
-            take_half(s, k * step, lag, &other);
-        const struct half *a = runs > FEW ? &own : &s->few[k], *b = lag ? &other : &none;
-        for (size_t i = 0; i < RUN; i++)
-            for (size_t known = 0; known < (s->known ? 2 : 1); known++)
-                for (size_t x = 0; x < 2; x++)
-                    if (a->fine[i] && (b->fine[i] || !lag))
-                        sum[known][x] += bits_of((int64_t)(a->q[known][x][i] - b->q[known][x][i]));
-        least = sum[0][1];
-        if (lag)
-            least = sum[0][0] < least ? sum[0][0] : least;
-        for (size_t x = 0; x < 2 && s->known; x++)
-            least = sum[1][x] < least ? sum[1][x] : least;
+            take_half(s, run_at(k, runs, step), lag, &other);
+        add_run(s, runs > FEW ? &own : &s->few[k], lag ? &other : &none, &bits);
+        least = least_of(s, &bits, lag);
     }
     return least;
 }
@@ -211,10 +240,23 @@ static void consider(const struct search *s, size_t row, size_t plane, struct ca
 /* The data that all candidates share. */
 static void know(struct search *s, size_t lag)
 {
+    const struct half none = {.fine = {true, true, true, true}};
     const size_t step = zmpi_sample_step(s->have - RUN, FEW);
+    struct bits bits = {{{0}}};
     s->known = lag;
-    for (size_t k = 0; k < FEW; k++)
-        take_half(s, k * step, 0, &s->few[k]);
+    for (size_t k = 0; k < FEW; k++) {
+        take_half(s, run_at(k, FEW, step), 0, &s->few[k]);
+        if (k < BATCH)
+            add_run(s, &s->few[k], &none, &bits);
+    }
+    s->alone = least_of(s, &bits, 0);
+}
+
+/* Of rows: so much less than without. 0: there is little to save. */
+static uint64_t bits_to_beat(const struct search *s)
+{
+    const uint64_t alone = cost_of(s, 0, MORE, UINT64_MAX);
+    return alone < MORE * RUN / LITTLE ? 0 : (uint64_t)(GAIN_ROWS * (double)alone);
 }
 
 /* All divisors d of `count` but 1 and itself: rows of d elements, if *found has none; else planes
@@ -245,6 +287,8 @@ static bool find(struct search *s, size_t count, bool finer, struct candidate *f
                 consider(s, row, d * row, best);
         }
     }
+    if (best[0].row && found->bits == UINT64_MAX)
+        found->bits = bits_to_beat(s);
     for (int i = 0; i < BEST && best[i].row; i++) {
         best[i].bits = cost_of(s, best[i].row + best[i].plane - row, MORE, found->bits);
         if (best[i].bits < found->bits) {
@@ -299,12 +343,8 @@ bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double
     if (data->have < ZMPI_SHAPE_LEAST || (type != ZMPI_F32 && type != ZMPI_F64) ||
         !begin(&s, type, bound, threshold, data))
         return false;
-    struct candidate rows = {0, 0, 0};
+    struct candidate rows = {0, 0, UINT64_MAX};
     const size_t one_row[3] = {1, 1, count};
-    const uint64_t alone = cost_of(&s, 0, MORE, UINT64_MAX);
-    if (alone < MORE * RUN / LITTLE)
-        return false;
-    rows.bits = (uint64_t)(GAIN_ROWS * (double)alone);
     if (!find(&s, count, false, &rows))
         return false;
     struct candidate planes = rows, finer = rows;

@@ -149,8 +149,7 @@ int tool_check_data(const struct tool_work *w, const unsigned char *input, size_
     if (j.looks != ZMPI_LOOKS_RIGHT && !zmpi_order_is_wrong(&j.order))
         return tool_fail("%s: -t says %s, its data look like %s: give their type, or keep them "
                          "exactly with -e lossless",
-                         w->in.path, w->type == ZMPI_F32 ? "f32" : "f64",
-                         zmpi_looks_name(j.looks));
+                         w->in.path, w->type == ZMPI_F32 ? "f32" : "f64", zmpi_looks_name(j.looks));
     if (zmpi_order_has_integers(&j.order))
         return tool_fail("%s: has integers where -t says floats, or floats of less than %s, which "
                          "look the same: "

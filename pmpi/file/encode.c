@@ -5,7 +5,7 @@
 
 #include "bound/whole.h"
 #include "file/zfile.h"
-#include "judge/flat.h"
+#include "stream/flat.h"
 #include "mpi/runtime.h"
 
 /* Only floats are ever lossy, in this machine's byte order; a container that is written without a

@@ -130,6 +130,7 @@ void znote_say(const struct zfile *f, const struct znote *note)
 {
     static const char *const type[] = {"", "f32", "f64", "i32", "i64", "bytes"};
     char bound[40], components[64] = "", exact[64] = "", fill[64] = "";
+    char looks[ZMPI_JUDGEMENT_TEXT + 2] = "";
     if ((f->call.collective && f->rank) || (f->call.number > 1 && alike(note, note - 1)))
         return;
     zmpi_bound_format(&note->bound, bound);
@@ -140,9 +141,13 @@ void znote_say(const struct zfile *f, const struct znote *note)
         snprintf(exact, sizeof exact, " (%s)", zexact_name(note->exact));
     if (isfinite(znote_fill(note)))
         snprintf(fill, sizeof fill, ", fill values from %.9g on", znote_fill(note));
-    zmpi_log(ZMPI_LOG_INFO, "%s: %s write call %llu: %s %zux%zux%zu (shape: %s)%s%s, %s%s, %s",
+    if (f->data.judged.plain.words) {
+        strcpy(looks, "; ");
+        zmpi_judgement_text(&f->data.judged, note->type, looks + 2);
+    }
+    zmpi_log(ZMPI_LOG_INFO, "%s: %s write call %llu: %s %zux%zux%zu (shape: %s)%s%s, %s%s, %s%s",
              f->path, f->call.collective ? "collective" : "independent",
              (unsigned long long)f->call.number, type[note->type], note->shape[0], note->shape[1],
              note->shape[2], zshape_from_name(note->shape_from), components, fill, bound, exact,
-             zmpi_options_codec(&f->options));
+             zmpi_options_codec(&f->options), looks);
 }

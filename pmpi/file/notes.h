@@ -5,7 +5,7 @@
 #ifndef ZMPI_NOTES_H
 #define ZMPI_NOTES_H
 
-#include "judge/measured.h"
+#include "stream/measured.h"
 #include <stdbool.h>
 
 /* How many collective calls are noted, how many independent ones, and how many components of each.

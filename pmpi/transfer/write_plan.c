@@ -44,6 +44,7 @@ static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks 
 static void plan_order(struct zfile *f, const struct zplan *p)
 {
     const struct zmemory *m = &p->memory;
+    f->data.judged.plain = (struct zmpi_plain){0};
     if (f->data.stays_mistyped)
         return;
     f->data.mistyped = false;

@@ -1,5 +1,5 @@
 /* measured.c - the errors of a stream's middle chunk are those of the decoded array. */
-#include "judge/measured.h"
+#include "stream/measured.h"
 
 #include "kit.h"
 

@@ -1,5 +1,5 @@
 /* measured.c - errors of a chunk. */
-#include "judge/measured.h"
+#include "stream/measured.h"
 
 #include <math.h>
 #include <stdlib.h>

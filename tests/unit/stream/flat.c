@@ -1,5 +1,5 @@
 /* flat.c - how much lies in chunks that became constants, and was none. */
-#include "judge/flat.h"
+#include "stream/flat.h"
 
 #include "bound/ratio.h"
 #include "kit.h"

@@ -1,5 +1,5 @@
 /* flat.c - chunks that became constants. */
-#include "judge/flat.h"
+#include "stream/flat.h"
 
 #include <string.h>
 

@@ -34,6 +34,19 @@ bool zmpi_container_copied(const unsigned char *head, size_t size, const struct 
 enum zmpi_status zmpi_record_mend(const struct zmpi_record *r, const unsigned char id[16],
                                   const struct zmpi_reader *in, unsigned char **head);
 
+/* What is in front of the chunks of large records that were read lately, so that many small reads
+ * do not read, check and allocate it again. For readers that are `parallel`, and decode by the CPU
+ * to the host's memory. */
+struct zmpi_opened {
+    struct zmpi_opened_record {
+        struct zmpi_record record;
+        struct zmpi_stream stream; /* its src, table and books are in */
+        unsigned char *head;       /* NULL: none */
+    } of[8];
+    unsigned next; /* the one that gives way */
+};
+void zmpi_opened_free(struct zmpi_opened *o);
+
 /* ---- the set of records of a file ---- */
 
 void zmpi_segments_free(struct zmpi_segments *s);

@@ -372,7 +372,8 @@ static bool is_left(const struct zmpi_payload *p, const struct zmpi_stream *s,
     return missing(p, s, need, s->head) > LEFT_BYTES;
 }
 
-static enum zmpi_status read_stream(const struct zmpi_payload *p, struct zmpi_stream *s,
+/* `left`: without asking. */
+static enum zmpi_status read_stream(const struct zmpi_payload *p, struct zmpi_stream *s, bool left,
                                     const struct zmpi_copy *copies, size_t n, unsigned char *dst)
 {
     uint64_t bytes = 0;
@@ -386,7 +387,7 @@ static enum zmpi_status read_stream(const struct zmpi_payload *p, struct zmpi_st
         mark(s, copies, n, need);
     }
     enum zmpi_status status = ZMPI_OK;
-    if (is_left(p, s, need)) {
+    if (left || is_left(p, s, need)) {
         s->read = read_payload;
         s->context = p;
     } else {
@@ -398,15 +399,63 @@ static enum zmpi_status read_stream(const struct zmpi_payload *p, struct zmpi_st
     return status;
 }
 
+static const struct zmpi_opened_record *find_opened(const struct zmpi_opened *o,
+                                                    const struct zmpi_record *r)
+{
+    for (size_t i = 0; o && i < sizeof o->of / sizeof *o->of; i++)
+        if (o->of[i].head && zmpi_record_same(&o->of[i].record, r))
+            return &o->of[i];
+    return NULL;
+}
+
+static enum zmpi_status read_opened(const struct zmpi_opened_record *o,
+                                    const struct zmpi_reader *in, const struct zmpi_copy *copies,
+                                    size_t n, unsigned char *dst)
+{
+    const struct zmpi_payload p = {
+        .in = in, .offset = zmpi_record_payload(&o->record), .length = o->record.payload_length};
+    struct zmpi_stream s = o->stream;
+    return read_stream(&p, &s, true, copies, n, dst);
+}
+
+/* Keeps what p has in front of the chunks; without memory nothing. */
+static void keep(struct zmpi_opened *opened, const struct zmpi_record *r,
+                 const struct zmpi_payload *p, const struct zmpi_stream *s)
+{
+    struct zmpi_opened_record *o = &opened->of[opened->next];
+    unsigned char *head = malloc(s->head);
+    if (head == NULL)
+        return;
+    memcpy(head, p->data, s->head);
+    free(o->head);
+    *o = (struct zmpi_opened_record){.record = *r, .stream = *s, .head = head};
+    o->stream.src = head;
+    o->stream.table = head + (s->table - p->data);
+    o->stream.books = head + (s->books - p->data);
+    opened->next = (opened->next + 1) % (sizeof opened->of / sizeof *opened->of);
+}
+
+void zmpi_opened_free(struct zmpi_opened *o)
+{
+    for (size_t i = 0; i < sizeof o->of / sizeof *o->of; i++)
+        free(o->of[i].head);
+    *o = (struct zmpi_opened){0};
+}
+
 enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned char id[16],
                                   const struct zmpi_reader *in, const struct zmpi_copy *copies,
                                   size_t n, unsigned char *dst)
 {
     struct zmpi_payload p;
     struct zmpi_stream s;
+    const struct zmpi_opened_record *o = find_opened(in->opened, r);
+    if (o != NULL)
+        return read_opened(o, in, copies, n, dst);
     enum zmpi_status status = zmpi_payload_open(&p, r, id, in, &s);
     if (status == ZMPI_OK)
-        status = read_stream(&p, &s, copies, n, dst);
+        status = read_stream(&p, &s, false, copies, n, dst);
+    if (in->opened != NULL && status == ZMPI_OK && s.info.length > FIRST_BYTES)
+        keep(in->opened, r, &p, &s);
     free(p.buffer);
     /* Whatever is wrong here, the file is a container: it is damaged, not foreign. */
     return status == ZMPI_ERR_FORMAT ? ZMPI_ERR_CORRUPT : status;

@@ -46,6 +46,7 @@ struct zmpi_reader {
      * on; a scan then takes damaged records too, if their heads are right. */
     struct zmpi_losses *losses;
     const struct zmpi_enhancer *enhancer; /* what is done to decoded values; NULL: nothing */
+    struct zmpi_opened *opened;           /* the record that was read last; NULL: it is not kept */
 };
 
 /* ---- what a reader that goes on after damage could not read ---- */

@@ -13,6 +13,7 @@ static void part_free(struct zmpi_part *p)
 {
     zmpi_container_free(&p->container);
     zmpi_enhancer_free(&p->enhancer);
+    zmpi_opened_free(&p->opened);
     free(p->record);
     free(p);
 }
@@ -53,6 +54,7 @@ static struct zmpi_part *add_part(const struct zmpi_reader_file *f, struct zmpi_
     zmpi_container_init(&p->container);
     p->source = (struct zmpi_source){.fd = f->fd, .base = base};
     p->in = zmpi_source_reader(&p->source, c->physical - base, f->threads);
+    p->in.opened = &p->opened;
     if (!f->own)
         p->in.data_at = NULL; /* it would move the position */
     p->begin = c->logical;
@@ -220,6 +222,7 @@ bool zmpi_contents_follow(struct zmpi_reader_file *f)
     p->in.file_size = (uint64_t)s.st_size - p->source.base;
     free(p->record);
     p->record = NULL;
+    zmpi_opened_free(&p->opened);
     if (scan_gaps(p) || p->container.joined || p->container.logical_size > ZMPI_SIZE_MAX - p->begin)
         return false;
     p->length = p->container.logical_size;

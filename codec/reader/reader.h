@@ -16,7 +16,8 @@ struct zmpi_part {
     struct zmpi_reader in;
     struct zmpi_container container;
     struct zmpi_enhancer enhancer; /* if `in` has it */
-    struct zmpi_record *record;    /* malloc; NULL: not listed yet */
+    struct zmpi_opened opened;
+    struct zmpi_record *record; /* malloc; NULL: not listed yet */
 };
 
 /* The state of the file when it was examined last. */

@@ -153,8 +153,13 @@ static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
     return status;
 }
 
-/* Needed chunks that a thread takes at a time; of encoder 3, whose chunks are large, one. */
-enum { GROUP = 8 }; /* at most as many as there may be components */
+/* Needed chunks of all streams that a thread takes at a time: fewer where few are left, so that all
+ * threads end together. Where they are read from a file, fewer reads of more bytes take less time,
+ * as long as these stay in a cache. */
+enum { GROUP_LEAST = 8, GROUP_MOST = 128 };
+#define GROUP_BYTES ((size_t)512 << 10)
+
+_Static_assert((int)GROUP_MOST >= (int)ZMPI_COMPONENTS_MOST, "a group has a chunk of each stream");
 
 /*
  * Threads take the needed chunks in order, so that every chunk below a damaged one is taken too:
@@ -170,7 +175,9 @@ struct decoder {
     unsigned char *dst;
 
     pthread_mutex_t lock;
+    int threads;
     size_t next;                                    /* first chunk that no thread has taken */
+    size_t left;                                    /* needed ones from there on */
     const unsigned char *src[ZMPI_COMPONENTS_MOST]; /* its bytes, of each stream */
     enum zmpi_status status;                        /* of chunk `bad` */
     size_t bad;
@@ -178,13 +185,21 @@ struct decoder {
 
 /* Chunks, and each of them in all streams. */
 struct taken {
-    size_t count, chunk[GROUP];
-    const unsigned char *src[ZMPI_COMPONENTS_MOST];
+    size_t count, chunk[GROUP_MOST];
+    const unsigned char *src[GROUP_MOST];
 };
 
-static size_t group_of(const struct decoder *d)
+/* Of encoder 3, whose chunks are large, one. */
+static size_t group_of(const struct decoder *d, size_t chunks)
 {
-    return d->s->info.encoder == ZMPI_INTERP || d->streams > GROUP ? 1 : GROUP / d->streams;
+    return d->s->info.encoder == ZMPI_INTERP || d->streams > chunks ? 1 : chunks / d->streams;
+}
+
+static size_t next_group(const struct decoder *d)
+{
+    const size_t share = d->left / (2 * (size_t)d->threads);
+    const size_t least = group_of(d, GROUP_LEAST), most = group_of(d, GROUP_MOST);
+    return share < least ? least : share < most ? share : most;
 }
 
 static size_t chunk_size(const struct zmpi_stream *s, size_t k)
@@ -194,15 +209,22 @@ static size_t chunk_size(const struct zmpi_stream *s, size_t k)
 
 static bool take_chunks(struct decoder *d, struct taken *t)
 {
+    size_t bytes = 0;
     t->count = 0;
     pthread_mutex_lock(&d->lock);
-    for (; d->next < d->s->info.chunks && t->count < group_of(d) && !d->status; d->next++) {
-        if (!d->need || d->need[d->next]) {
+    const size_t group = next_group(d);
+    for (; d->left && t->count < group && bytes < GROUP_BYTES && !d->status; d->next++) {
+        const bool needed = !d->need || d->need[d->next];
+        if (needed) {
             memcpy(t->src + t->count * d->streams, d->src, d->streams * sizeof *d->src);
             t->chunk[t->count++] = d->next;
+            d->left--;
         }
-        for (size_t c = 0; c < d->streams; c++)
-            d->src[c] += chunk_size(&d->s[c], d->next);
+        for (size_t c = 0; c < d->streams; c++) {
+            const size_t size = chunk_size(&d->s[c], d->next);
+            d->src[c] += size;
+            bytes += needed ? size : 0;
+        }
     }
     pthread_mutex_unlock(&d->lock);
     return t->count > 0;
@@ -382,13 +404,20 @@ static void decode_taken(void *context)
     free(v);
 }
 
+static size_t count_needed(const struct decoder *d)
+{
+    size_t n = 0;
+    for (size_t k = 0; d->need && k < d->s->info.chunks; k++)
+        n += d->need[k] != 0;
+    return d->need ? n : d->s->info.chunks;
+}
+
 /* Threads that there is work for. */
 static int useful_threads(const struct decoder *d, int threads)
 {
-    size_t n = 0, group = group_of(d), most = (size_t)threads * group;
-    for (size_t k = 0; k < d->s->info.chunks && n < most; k++)
-        n += !d->need || d->need[k];
-    return (int)((n + group - 1) / group);
+    const size_t group = group_of(d, GROUP_LEAST);
+    const size_t groups = d->left / group + (d->left % group != 0);
+    return groups < (size_t)threads ? (int)groups : threads;
 }
 
 static enum zmpi_status decode(struct decoder *d, int threads, size_t *bad_chunk)
@@ -397,10 +426,13 @@ static enum zmpi_status decode(struct decoder *d, int threads, size_t *bad_chunk
         return ZMPI_ERR_ARG;
     for (size_t c = 0; c < d->streams; c++)
         d->src[c] = d->s[c].src + d->s[c].head;
+    d->left = count_needed(d);
+    d->threads = useful_threads(d, threads);
     pthread_mutex_init(&d->lock, NULL);
-    zmpi_pool_run(useful_threads(d, threads), decode_taken, d);
+    if (d->threads > 0)
+        zmpi_pool_run(d->threads, decode_taken, d);
     pthread_mutex_destroy(&d->lock);
-    if (!d->status && d->next < d->s->info.chunks) {
+    if (!d->status && d->left) {
         d->status = ZMPI_ERR_MEMORY;
         d->bad = d->next;
     }

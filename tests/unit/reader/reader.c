@@ -153,6 +153,39 @@ Test(reader, arrays_in_parts)
     }
 }
 
+/* More large records than are kept open, read in small pieces. */
+Test(reader, many_large_records)
+{
+    enum { RECORDS = 11, BYTES = 100000 };
+    static unsigned char data[RECORDS * BYTES], got[2 * BYTES];
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_record record[RECORDS];
+    random_numbers.state = 7;
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)random_below(256);
+    file_create(&f, &h, test_id);
+    for (uint64_t k = 0; k < RECORDS; k++) {
+        record[k] = (struct zmpi_record){
+            .kind = ZMPI_RECORD_DATA,
+            .order = k,
+            .extent = {.lo = k * BYTES, .hi = (k + 1) * BYTES, .bytes = BYTES, .run = BYTES}};
+        file_record(&f, &record[k], zmpi_pad8(f.size), test_id, data + k * BYTES);
+    }
+    file_index(&f, &h, record, RECORDS, 1);
+    const int fd = new_fd(&f);
+    struct zmpi_reader_file *file = open_fd(fd, 2);
+    for (int i = 0; i < 500; i++) {
+        const size_t n = random_below(i % 10 ? 1000 : sizeof got);
+        const size_t at = random_below(sizeof data - n);
+        cr_assert_eq(zmpi_reader_read(file, at, got, n, NULL), ZMPI_OK);
+        cr_assert_eq(memcmp(got, data + at, n), 0);
+    }
+    zmpi_reader_close(file);
+    close(fd);
+    file_free(&f);
+}
+
 struct reading {
     struct zmpi_reader_file *file;
     const float *expected;

@@ -48,6 +48,35 @@ Test(reader_damage, damage_names_file_and_record)
 }
 
 /* Of a file with any damage: the right bytes, or an error that names it. */
+/* What is damaged or cut off after it was read once, when heads of records are kept. */
+Test(reader_damage, damage_while_it_is_open)
+{
+    static float value[2 * ARRAY], whole[2 * ARRAY], got[2 * ARRAY];
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_reader_error error;
+    struct zmpi_reader_record r = {.size = sizeof r};
+    file_arrays(&f, &h, ZMPI_FLE, value);
+    const int fd = new_fd(&f);
+    struct zmpi_reader_file *file = open_fd(fd, 2);
+    cr_assert_eq(zmpi_reader_read(file, 0, whole, sizeof whole, NULL), ZMPI_OK);
+    cr_assert_eq(zmpi_reader_record(file, 1, &r, NULL), ZMPI_OK);
+    const off_t last = (off_t)(r.offset + r.stored - 100); /* in its last chunk */
+    cr_assert_eq(pwrite(fd, "other", 5, last), 5);
+    cr_assert_eq(zmpi_reader_read(file, 8 * ARRAY - 64, got, 64, &error), ZMPI_ERR_CHECKSUM);
+    cr_assert_eq(error.record, r.offset, "%s", error.text);
+    cr_assert_eq(zmpi_reader_read(file, 0, got, 6 * ARRAY, &error), ZMPI_OK, "%s", error.text);
+    cr_assert_eq(memcmp(got, whole, 6 * ARRAY), 0);
+    cr_assert_eq(ftruncate(fd, (off_t)r.offset + 1000), 0);
+    cr_assert_eq(zmpi_reader_read(file, 8 * ARRAY - 64, got, 64, &error), ZMPI_ERR_IO);
+    cr_assert(strstr(error.text, "shorter"), "%s", error.text);
+    cr_assert_eq(zmpi_reader_read(file, 64, got, 1000, &error), ZMPI_OK, "%s", error.text);
+    cr_assert_eq(memcmp(got, whole + 16, 1000), 0);
+    zmpi_reader_close(file);
+    close(fd);
+    file_free(&f);
+}
+
 Test(reader_damage, random_damage)
 {
     static struct op ops[12];

@@ -1,9 +1,10 @@
 /*
- * call_compress.c - one array: to the device if it is not there, the kernels, the payload back.
+ * call_compress.c - compresses one array: the array goes to the device unless it is there, the
+ * kernels run, the payload comes back.
  *
- * A large one goes in slices: while one is brought to the device, another is compressed and the
- * payload of a third goes back. A slice's payload ends where the look-back says; header and table
- * are last.
+ * A large array goes in slices: one goes to the device while the kernels compress another and the
+ * payload of a third comes back. The look-back tells where a slice's payload ends. Header and table
+ * come last.
  */
 #include "base/bytes.h"
 #include "calls.h"
@@ -40,13 +41,13 @@ static bool take_memory(struct work *w)
     return w->workspace && (!w->host || w->input);
 }
 
-/* Where the answers for slices are that are not the last one. */
+/* Where the kernels' answer for a slice goes, unless it is the last one. */
 static unsigned char *end_of_slice(const struct work *w, size_t i)
 {
     return w->lane->answer + GPU_ANSWER / 2 + 8 * (i % GPU_AHEAD);
 }
 
-/* What the kernels say of slice i comes to the host. */
+/* Copies to the host what the kernels answer for slice i. */
 static bool ask(struct work *w, size_t i)
 {
     const struct gpu_slice s = gpu_slice(&w->slices, i);
@@ -61,7 +62,7 @@ static bool ask(struct work *w, size_t i)
            GPU_OK(cudaEventRecord(w->lane->done[i % GPU_AHEAD], stream));
 }
 
-/* The axes, where the job has none, are chosen on the device if all of the array is there. */
+/* The device chooses the axes, unless the job has them or only a part of the array is there yet. */
 static bool begin(struct work *w)
 {
     int axes = zmpi_cuda_axes_given(&w->plan);
@@ -86,11 +87,11 @@ static bool start_slice(struct work *w, size_t i)
            ask(w, i);
 }
 
-/* The coded bytes [from, to). */
+/* Fetches the coded bytes [from, to). */
 static enum zmpi_status fetch(struct work *w, size_t from, size_t to)
 {
     if (to > w->capacity || from > to)
-        return ZMPI_ERR_DEVICE; /* a kernel has gone wild */
+        return ZMPI_ERR_DEVICE; /* the kernel's answer makes no sense */
     if (to > w->dst_capacity)
         return ZMPI_ERR_SPACE;
     return gpu_fetch(w->down, w->dst + from, w->coded + from, to - from,
@@ -99,8 +100,8 @@ static enum zmpi_status fetch(struct work *w, size_t from, size_t to)
                : ZMPI_ERR_DEVICE;
 }
 
-/* The payload of a slice that is done and not the last one. psnr: nothing goes back before it is
- * known to be good enough. */
+/* Fetches the payload of a finished slice, unless it is the last one. With psnr nothing is fetched
+ * before the errors are known to be small enough. */
 static enum zmpi_status finish_slice(struct work *w, size_t i)
 {
     if (w->plan.rmse > 0)
@@ -114,13 +115,13 @@ static enum zmpi_status finish_slice(struct work *w, size_t i)
     return status;
 }
 
-/* Does slice i not have to be waited for? */
+/* Can slice i be fetched without waiting? */
 static bool is_done(struct work *w, size_t i)
 {
     const cudaError_t error = cudaEventQuery(w->lane->done[i % GPU_AHEAD]);
     if (error != cudaSuccess)
         cudaGetLastError();
-    return error != cudaErrorNotReady; /* who waits for it will say what is wrong */
+    return error != cudaErrorNotReady; /* whoever waits for it gets the error */
 }
 
 static enum zmpi_status run_slices(struct work *w)
@@ -138,7 +139,8 @@ static enum zmpi_status run_slices(struct work *w)
     return status;
 }
 
-/* The verdict on what was compressed by the plan; as often again as a psnr bound makes it finer. */
+/* Judges the result. With psnr it compresses again, by a finer bound, until the errors are small
+ * enough. */
 static enum zmpi_status judge(struct work *w)
 {
     bool again;
@@ -159,7 +161,7 @@ static enum zmpi_status judge(struct work *w)
     }
 }
 
-/* All that has not been fetched yet but what the host writes. */
+/* Fetches the rest, except what the host writes. */
 static enum zmpi_status fetch_rest(struct work *w)
 {
     const size_t table = zmpi_plan_head(&w->plan.layout);
@@ -190,8 +192,8 @@ static enum zmpi_status compress(struct work *w, size_t *size)
     return ZMPI_OK;
 }
 
-/* What may have to be done again from the device's memory, and waits for a verdict, gains nothing
- * by slices. */
+/* Slices gain nothing for an array in device memory with psnr: it may be compressed again, and its
+ * payload must wait for the verdict. */
 static struct gpu_slices cut(const struct work *w)
 {
     const struct zmpi_cuda_tiles tiles = zmpi_cuda_tiles_of(&w->plan.layout);

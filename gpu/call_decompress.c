@@ -1,9 +1,9 @@
 /*
- * call_decompress.c - one stream: to the device, the kernel, and back if the array is wanted on the
- * host.
+ * call_decompress.c - decompresses one stream: it goes to the device, the kernel runs, and the
+ * array comes back if the host wants it.
  *
- * A large one goes in slices: while the coded chunks of one are brought to the device, another is
- * decoded and the values of a third go back.
+ * A large array goes in slices: coded chunks of one go to the device while the kernel decodes
+ * another and the values of a third come back.
  */
 #include "base/bytes.h"
 #include "calls.h"
@@ -39,7 +39,8 @@ static bool take_memory(struct work *w)
     return w->workspace && (!w->host || w->array) && (!w->need_there || w->need);
 }
 
-/* Where the coded chunks of a slice end; what lies before them goes with the first one. */
+/* Where the coded chunks of a slice end. What lies before the first chunk goes with the first
+ * slice. */
 static size_t end_of_slice(const struct work *w, size_t i)
 {
     const struct gpu_slice s = gpu_slice(&w->slices, i);
@@ -81,7 +82,7 @@ static bool fetch_slice(struct work *w, size_t i)
                      i > 0 ? gpu_place_of(w->host + s.begin).pinned : w->pinned);
 }
 
-/* The values of a slice that is not the last one. */
+/* Fetches the values of a slice that is not the last one. */
 static bool finish_slice(struct work *w, size_t i)
 {
     return !w->host ||
@@ -89,7 +90,8 @@ static bool finish_slice(struct work *w, size_t i)
             fetch_slice(w, i));
 }
 
-/* A slice goes back when the next one has been started: the CPU may have to wait for it. */
+/* Fetches a slice only when the next one has been started, because the CPU may have to wait for it.
+ */
 static bool run_slices(struct work *w)
 {
     bool good = true;
@@ -138,7 +140,7 @@ enum zmpi_status gpu_decompress(void *dst, size_t dst_capacity, const void *src,
     *bytes = w.stream.info.decoded_bytes;
     struct gpu_place to = gpu_place_of(dst);
     if (need && to.memory == ZMPI_MEMORY_HOST)
-        return ZMPI_ERR_UNSUPPORTED; /* what is not needed would be overwritten */
+        return ZMPI_ERR_UNSUPPORTED; /* a copy would overwrite chunks that are not needed */
     status = zmpi_cuda_decode_plan_make(&w.stream, &w.plan);
     if (status)
         return status;

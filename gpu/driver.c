@@ -1,15 +1,16 @@
 /*
- * driver.c - what only the driver can tell, or do without leaving traces in the program.
+ * driver.c - questions that only the driver can answer, and contexts, without leaving traces in the
+ * program.
  *
- * The runtime makes a context for whoever asks it about an address: hundreds of megabytes on a GPU
- * that the process may never use. cuPointerGetAttributes needs none, and of memory that it does not
- * know it answers with zeros (CUDA driver API, Unified Addressing). And cudaSetDevice puts the
- * device's primary context in the place of one that the program may have made itself; pushing and
- * popping leaves the thread's as they were. The runtime's calls work in the context that is current
- * (CUDA runtime API, Interactions with the CUDA Driver API).
+ * The runtime makes a context for any thread that asks it about an address: hundreds of megabytes
+ * on a GPU that the process may never use. cuPointerGetAttributes needs no context. For memory that
+ * it does not know it answers with zeros (CUDA driver API, Unified Addressing). cudaSetDevice would
+ * replace a context that the program may have made itself by the device's primary one; pushing and
+ * popping a context leaves the thread's as they were. The runtime's calls work in the current
+ * context (CUDA runtime API, Interactions with the CUDA Driver API).
  *
- * The driver's library is loaded by the runtimes, ours and the program's, never here: as long as
- * nobody has, there is no memory of a GPU, and nothing has been decided by CUDA_VISIBLE_DEVICES.
+ * This file never loads the driver's library: the runtimes do, ours and the program's. As long as
+ * nobody has, there is no GPU memory, and the program may still set CUDA_VISIBLE_DEVICES.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "gpu.h"
@@ -35,7 +36,7 @@ static struct {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool found;
-static atomic_ullong looked; /* when so many libraries had been loaded, and it was none of them */
+static atomic_ullong looked; /* number of loaded libraries when the driver was not among them */
 static CUcontext kept[MOST_DEVICES]; /* primary contexts, which live as long as the process */
 static atomic_uint preferred;
 
@@ -65,8 +66,8 @@ static int count_loaded(struct dl_phdr_info *info, size_t size, void *count)
     return 1;
 }
 
-/* Has anybody loaded the driver? Asked for every buffer, and dlopen searches folders: not again
- * before something else was loaded. */
+/* Has anybody loaded the driver? Every buffer asks this, and dlopen searches folders. So it looks
+ * again only after another library has been loaded. */
 static bool find(void)
 {
     unsigned long long loaded = 0;
@@ -86,13 +87,13 @@ static bool find(void)
 
 static bool good(CUresult result, const char *call)
 {
-    /* Results have had the runtime's numbers since CUDA 10.1. */
+    /* Since CUDA 10.1 the driver's results have the runtime's numbers. */
     if (result)
         gpu_note((cudaError_t)result, call);
     return !result;
 }
 
-/* Before it was started, and when the process ends, there is none of its memory. */
+/* Before the driver was started, and when the process ends, there is no GPU memory. */
 static bool asleep(CUresult result)
 {
     return result == CUDA_ERROR_NOT_INITIALIZED || result == CUDA_ERROR_DEINITIALIZED;
@@ -164,8 +165,8 @@ void gpu_prefer(unsigned number)
     atomic_store(&preferred, number);
 }
 
-/* For a thread that has no context: the GPU that the process uses elsewhere; if that is none or
- * several, ranks of a node take one after the other. */
+/* Chooses the GPU for a thread without a context: the one that the process uses elsewhere. If that
+ * is none or several, the node's ranks take GPUs in turn. */
 static int choose_device(int devices)
 {
     const int mine = (int)(atomic_load(&preferred) % (unsigned)devices);
@@ -176,7 +177,7 @@ static int choose_device(int devices)
     return used;
 }
 
-/* Taken once, and again when the program has reset the device. */
+/* Taken once, and again after the program has reset the device. */
 static CUresult primary(int device, CUcontext *context)
 {
     CUresult result = CUDA_SUCCESS;
@@ -190,8 +191,8 @@ static CUresult primary(int device, CUcontext *context)
     return result;
 }
 
-/* That of the memory. Memory of pools belongs to a device alone, and for host memory any will do:
- * then the thread's, if it has one there. */
+/* The context of the memory. Memory of pools belongs to the device, not to a context, and host
+ * memory works with any: for these the thread's own context, if it has one there. */
 static CUresult context_for(const struct gpu_place *place, int devices, CUcontext *context)
 {
     CUdevice device;

@@ -10,9 +10,9 @@ static char cause[160]; /* why the device is broken */
 static atomic_bool broken;
 static atomic_flag breaking = ATOMIC_FLAG_INIT;
 
-/* Those of which CUDA says "the process must be terminated and relaunched" (driver_types.h), and
- * memory that is not what it was. The runtime's last error does not tell: asking for it takes it
- * away, and the next call brings it back. */
+/* Errors of which CUDA says "the process must be terminated and relaunched" (driver_types.h), and
+ * errors after which memory may have changed. The runtime's last error does not tell: reading it
+ * clears it, and the next call sets it again. */
 static bool breaks(cudaError_t error)
 {
     switch (error) {

@@ -1,10 +1,10 @@
 /*
- * gpu.h - what the files of the CUDA plug-in share. plugin.c is the device that zmpi sees; the
- * kernels are kernels.h's.
+ * gpu.h - what the files of the CUDA plug-in share. plugin.c is the device that zmpi sees;
+ * kernels.h is the interface of the kernels.
  *
  * Several threads may call at once. A call borrows a lane (a stream with pinned host memory) and
- * blocks of device memory, which are kept for the next one: to allocate takes too long to be done
- * each time.
+ * blocks of device memory. The plug-in keeps both for the next call, because allocating them each
+ * time takes too long.
  */
 #ifndef ZMPI_GPU_H
 #define ZMPI_GPU_H
@@ -25,9 +25,10 @@
 /* Did the CUDA call succeed? If not, the thread's problem is its name and the error. */
 #define GPU_OK(call) gpu_ok((call), #call)
 bool gpu_ok(cudaError_t error, const char *call);
-/* The same for what has failed, and for the driver's errors: the runtime's last one stays. */
+/* The same for an error that is at hand, and for the driver's errors; the runtime's last error
+ * stays. */
 void gpu_note(cudaError_t error, const char *call);
-/* Of this thread's last failure; "" if there was none. */
+/* The text of this thread's last failure; "" if there was none. */
 const char *gpu_problem(void);
 void gpu_problem_clear(void);
 /* Did an error make the device useless for the rest of the process? */
@@ -35,24 +36,24 @@ bool gpu_broken(void);
 
 /* ---- driver.c ---- */
 
-/* Of an address; unknown memory is the host's. */
+/* What CUDA knows about an address. Unknown memory is the host's. */
 struct gpu_memory {
-    bool known, gpu; /* to CUDA; managed memory is the GPU's */
+    bool known, gpu; /* CUDA knows it; managed memory counts as the GPU's */
     int device;
-    void *context; /* NULL: of a pool */
+    void *context; /* NULL: memory of a pool */
 };
 
-/* Makes no context. false: CUDA does not answer. */
+/* Makes no context. Returns false if CUDA does not answer. */
 bool gpu_query(const void *address, struct gpu_memory *memory);
-/* That no other memory of the process has, or will have: a program that resets the device takes
- * what is ours with it. 0: it has none. */
+/* A number that no other memory of the process has or will have; 0 if it has none. It tells whether
+ * our memory is still there after a program has reset the device. */
 unsigned long long gpu_number(const void *address);
-/* Is it the memory that had this number? */
+/* Does the address still belong to the memory with this number? */
 bool gpu_is_still(const void *address, unsigned long long number);
-/* Has the process a CUDA context? Without one there is no device memory, and the first call that
- * needs one takes long. Does not start the driver. */
+/* Does the process have a CUDA context? Without one there is no device memory, and the first call
+ * that needs one takes long. Does not start the driver. */
 bool gpu_in_use(void);
-/* Which of the GPUs threads without a context are given, if the process uses none yet. */
+/* Sets which GPU threads without a context get, if the process uses none yet. */
 void gpu_prefer(unsigned number);
 
 /* ---- where.c ---- */
@@ -69,11 +70,10 @@ enum zmpi_memory gpu_where(const void *address);
 
 /* ---- driver.c: the thread's context ---- */
 
-/* One that can work with what is at `place` becomes the current one; false: the problem says why.
- */
+/* Makes a context current that can work with what is at `place`; false: the problem says why. */
 bool gpu_context_push(const struct gpu_place *place, void **context);
 bool gpu_context_push_own(void *context);
-/* The one before becomes it again. */
+/* Makes the context from before current again. */
 void gpu_context_pop(void);
 
 /* ---- lanes.c ---- */
@@ -91,10 +91,10 @@ struct gpu_way {
     cudaStream_t stream;
     struct gpu_buffer {
         unsigned char *pinned;
-        cudaEvent_t copied; /* the last copy from or to it is done */
-        bool busy;          /* which must be asked */
-        void *to;           /* where what comes from the device is wanted */
-        size_t bytes;       /* of that; 0: nothing */
+        cudaEvent_t copied; /* event: the last copy from or to it is done */
+        bool busy;          /* that copy may still run */
+        void *to;           /* where to copy what came from the device */
+        size_t bytes;       /* bytes to copy there; 0: nothing */
     } buffer[2];
     unsigned next; /* buffer */
     bool direct;   /* the device may still write the program's memory */
@@ -105,13 +105,13 @@ struct gpu_lane {
     void *context;
     int device;
     bool pools; /* cudaMallocAsync works */
-    bool fresh; /* it was made for this call, or memory was: the time says nothing */
+    bool fresh; /* the lane or memory is new: the call's time says nothing about the next one */
     cudaStream_t stream;
-    struct gpu_way way;        /* of the same stream */
-    unsigned char *answer;     /* pinned; kernels' results */
-    unsigned long long number; /* of that memory */
+    struct gpu_way way;        /* for copies on the same stream */
+    unsigned char *answer;     /* pinned memory for kernels' results */
+    unsigned long long number; /* gpu_number of `answer` */
 
-    /* Beside the stream, made when a call asks for them by gpu_lane_split. */
+    /* More streams, which gpu_lane_split makes when a call asks for them. */
     bool split;
     struct gpu_way up, down; /* up has the buffers of `way` */
     cudaEvent_t arrived, done[GPU_AHEAD];
@@ -119,12 +119,12 @@ struct gpu_lane {
 
 /* A lane for what is at `place`, whose context becomes the thread's; NULL: the problem says why. */
 struct gpu_lane *gpu_lane_borrow(const struct gpu_place *place);
-/* From now on the call copies by `up`, after what the lane's stream does so far (memory of a pool
- * is had by that), and by `down`, after what it waits for. */
+/* From now on the call copies on `up` and `down`. `up` waits for the lane's stream so far, which
+ * allocates memory of pools; `down` waits for what the caller names. */
 bool gpu_lane_split(struct gpu_lane *lane);
-/* What is started on the lane's stream from now on comes after what the way does so far. */
+/* Later work on the lane's stream waits for what the way does so far. */
 bool gpu_lane_follow(struct gpu_lane *lane, const struct gpu_way *way);
-/* After all that was started on it is done, or given up. */
+/* The caller must have waited for all work on the lane, or given it up. */
 void gpu_lane_return(struct gpu_lane *lane);
 
 /* ---- memory.c ---- */
@@ -136,13 +136,13 @@ void gpu_blocks_free(void);       /* those that nobody has */
 
 /* ---- transfer.c: copies between host and device, on a lane ---- */
 
-/* Started in order, like other work of the way's stream; src is not needed any more on return,
- * unless it is pinned: then until the lane is returned. */
+/* Starts a copy in order with other work of the way's stream. On return src is not needed any more,
+ * unless it is pinned: then it must stay until the lane is returned. */
 bool gpu_upload(struct gpu_way *way, void *device, const void *host, size_t bytes, bool pinned);
-/* Started in order; there after gpu_drain. */
+/* Starts a copy in order. The bytes are there after gpu_drain. */
 bool gpu_fetch(struct gpu_way *way, void *host, const void *device, size_t bytes, bool pinned);
 bool gpu_drain(struct gpu_way *way);
-/* All that was started on the lane's stream is done. */
+/* Waits for all work on the lane's stream. */
 bool gpu_wait(struct gpu_lane *lane);
 enum zmpi_status gpu_copy(void *dst, const void *src, const struct zmpi_box *box);
 

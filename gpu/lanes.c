@@ -22,7 +22,7 @@ static struct gpu_lane *find_idle(void *context)
         if (gpu_is_still(lane->answer, lane->number))
             found = lane;
         else
-            free(lane); /* the device was reset: nothing may be asked of its stream either */
+            free(lane); /* the device was reset: its stream must not be asked either */
     }
     pthread_mutex_unlock(&lock);
     return found;
@@ -57,8 +57,8 @@ static bool make_buffers(struct gpu_way *way)
     return made;
 }
 
-/* The stream waits for the default stream, as programs expect that do not synchronize before MPI.
- */
+/* Makes the stream wait for the default stream, as programs expect that do not synchronize before
+ * they call MPI. */
 static bool make(struct gpu_lane *lane)
 {
     int pools = 0;
@@ -87,7 +87,7 @@ static struct gpu_lane *create(void *context)
     return NULL;
 }
 
-/* ---- two streams more, for copies both ways ---- */
+/* ---- two more streams, for copies in both directions ---- */
 
 static void destroy_ways(struct gpu_lane *lane)
 {
@@ -106,7 +106,7 @@ static void destroy_ways(struct gpu_lane *lane)
     lane->up = lane->down = (struct gpu_way){.stream = NULL};
 }
 
-/* All of it or nothing. The streams wait for the default stream, like the lane's. */
+/* Makes all of it or nothing. The streams wait for the default stream, like the lane's. */
 static bool make_ways(struct gpu_lane *lane)
 {
     lane->up = lane->way;
@@ -166,7 +166,8 @@ static void forget_copies(struct gpu_way *way)
     way->direct = false;
 }
 
-/* Whatever became of the call, nothing is under way any more, unless this is false. */
+/* Waits until nothing of the call runs any more, whatever became of it; false if that cannot be
+ * known. */
 static bool wait_for_all(struct gpu_lane *lane)
 {
     cudaStream_t stream[] = {lane->stream, lane->up.stream, lane->down.stream};
@@ -182,7 +183,7 @@ static bool wait_for_all(struct gpu_lane *lane)
 
 void gpu_lane_return(struct gpu_lane *lane)
 {
-    /* After a failure work may be under way that uses memory which is about to be given back. */
+    /* After a failure, running work may still use memory that is about to be released. */
     bool done = wait_for_all(lane);
     if (!done)
         cudaGetLastError();

@@ -1,10 +1,11 @@
 /*
- * memory.c - device memory that is kept from call to call. The program needs the GPU's memory for
- * itself: what is idle is limited, and is given up before an allocation fails.
+ * memory.c - device memory that is kept from call to call. The program needs the GPU's memory
+ * itself: so the amount of idle memory is limited, and all of it is released before an allocation
+ * fails.
  *
- * cudaMalloc and cudaFree may wait for all that runs on the device, and so for ever where a kernel
- * of the program's waits for another rank which waits for this one (NCCL). Memory of the device's
- * pool is had and given back without.
+ * cudaMalloc and cudaFree may wait for everything that runs on the device, and so for ever if a
+ * kernel of the program waits for another rank that waits for this one (NCCL). Memory of the
+ * device's pool comes and goes without waiting.
  */
 #include "gpu.h"
 
@@ -19,8 +20,7 @@ struct block {
     void *memory;
     size_t bytes;
     void *context;
-    const void
-        *witness; /* pinned memory of the lane: a reset takes that, but not memory of pools */
+    const void *witness; /* pinned memory of the lane; a reset takes it, but not memory of pools */
     unsigned long long number, witness_number;
     int device;
     bool pooled, taken;
@@ -30,8 +30,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *blocks;
 static size_t idle_bytes;
 
-/* Calls of about the same size share a block: steps of an eighth. Nothing is a block too: CUDA
- * allocates no 0 bytes. */
+/* Calls of about the same size share a block: sizes go in steps of an eighth. Size 0 gets a block
+ * too, because CUDA does not allocate 0 bytes. */
 static size_t rounded(size_t bytes)
 {
     size_t step = LEAST;
@@ -40,22 +40,22 @@ static size_t rounded(size_t bytes)
     return bytes ? (bytes + step - 1) / step * step : step;
 }
 
-/* Large enough, and not so large that somebody else should have it. */
+/* Large enough, and not so large that another call should have it. */
 static bool suits(const struct block *b, const void *context, size_t bytes)
 {
     return !b->taken && b->context == context && b->bytes >= bytes &&
            (b->bytes <= LEAST || b->bytes / 4 <= bytes);
 }
 
-/* Has its context not been reset since? Whether kernels may use what is left of a pool then, CUDA
- * does not say. */
+/* Does its context still exist as it was? CUDA does not say whether kernels may use what a reset
+ * leaves of a pool. */
 static bool alive(const struct block *b)
 {
     return gpu_is_still(b->memory, b->number) && gpu_is_still(b->witness, b->witness_number);
 }
 
-/* A context that can free it becomes the current one: its own, unless that has gone. Then memory
- * of a pool is still there, which is the device's; what else there was has gone too. */
+/* Makes a context current that can free the block: its own, unless that has gone. Then memory of a
+ * pool is still there, because it belongs to the device; other memory has gone too. */
 static bool enter(const struct block *b)
 {
     const struct gpu_place there = {.memory = ZMPI_MEMORY_GPU, .device = b->device};
@@ -65,15 +65,15 @@ static bool enter(const struct block *b)
     return b->pooled && gpu_context_push(&there, &context);
 }
 
-/* Nobody else may learn of an error of this. */
+/* The program must not see an error of this. */
 static void forget(cudaError_t error)
 {
     if (error != cudaSuccess)
         cudaGetLastError();
 }
 
-/* Memory of a pool on the lane's stream, if there is a lane: when that has been waited for it can
- * be had again, and no work of the program's was waited for. */
+/* Releases memory of a pool on the lane's stream, if there is a lane: then it can be had again once
+ * that stream has been waited for, and no work of the program delays it. */
 static void release(struct block **at, const struct gpu_lane *lane)
 {
     struct block *b = *at;
@@ -89,8 +89,8 @@ static void release(struct block **at, const struct gpu_lane *lane)
     free(b);
 }
 
-/* Idle blocks of the lane's device, whatever their context, of all devices if there is no lane,
- * until at most so many bytes are idle. */
+/* Frees idle blocks of the lane's device, whatever their context, or of all devices if there is no
+ * lane, until at most so many bytes are idle. */
 static void shrink(const struct gpu_lane *lane, size_t most)
 {
     for (struct block **at = &blocks; *at && idle_bytes > most;)
@@ -100,7 +100,7 @@ static void shrink(const struct gpu_lane *lane, size_t most)
             at = &(*at)->next;
 }
 
-/* The smallest that will do. */
+/* The smallest block that suffices. */
 static struct block *find_idle(const struct gpu_lane *lane, size_t bytes)
 {
     struct block **found;
@@ -167,7 +167,7 @@ void *gpu_block_take(struct gpu_lane *lane, size_t bytes)
     return b ? b->memory : NULL;
 }
 
-/* No work uses idle blocks: any stream may free them. */
+/* No work uses idle blocks, so any stream may free them. */
 void gpu_block_give(void *memory)
 {
     if (!memory)

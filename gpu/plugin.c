@@ -1,7 +1,7 @@
 /*
- * plugin.c - the CUDA device, as zmpi sees it: libzmpi_cuda.so. cuSZp's way (section 3): the array
- * is in the GPU's memory or is brought there, one kernel compresses it, and exactly the payload
- * comes back.
+ * plugin.c - the CUDA device, as zmpi sees it: libzmpi_cuda.so. It works as cuSZp does (section 3
+ * of the paper): the array is in the GPU's memory or goes there, one kernel compresses it, and
+ * exactly the payload comes back.
  */
 #include <math.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include "calls.h"
 #include "layout/stream.h"
 
-/* Compute capability of the oldest GPUs that the kernels are built for. */
+/* Compute capability of the oldest GPUs for which the kernels are built. */
 enum { LEAST_MAJOR = 7, LEAST_MINOR = 5 };
 
 __attribute__((visibility("default"))) const struct zmpi_device *zmpi_device_plugin(void);
@@ -49,8 +49,8 @@ static const char *explain(cudaError_t error)
     return missing;
 }
 
-/* Starts the driver, for which CUDA_VISIBLE_DEVICES counts from then on, but makes no context: a
- * program that only could use a GPU keeps its memory. */
+/* Starts the driver, which reads CUDA_VISIBLE_DEVICES then, but makes no context: a program that
+ * never uses a GPU keeps its memory. */
 static const char *probe(void)
 {
     int devices = 0;
@@ -69,12 +69,12 @@ static const char *probe(void)
     return missing;
 }
 
-/* ---- what it takes, from the host's memory and back ---- */
+/* ---- time of a call from host memory and back ---- */
 
 static struct zmpi_rate compress_rate, decompress_rate;
 
-/* To begin with: a copy to pinned memory by one core is slower than PCIe and the kernel; starting
- * the kernel and waiting for it twice; a process's first use of a GPU. */
+/* The first estimate: one core copies to pinned memory, which is slower than PCIe and the kernel;
+ * the host starts a kernel and waits twice. cost adds 0.3 s for a process's first use of a GPU. */
 static double guess(size_t bytes)
 {
     return 60e-6 + (double)bytes / 9e9;

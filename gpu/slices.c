@@ -12,7 +12,7 @@ static size_t in_parts(size_t n, size_t parts)
     return (n + parts - 1) / parts;
 }
 
-/* Of about the same size: a short last one would be a start for little. */
+/* Slices have about the same size: a short last one would cost a launch for little. */
 static void set_count(struct gpu_slices *s, size_t layers)
 {
     const size_t least =

@@ -4,8 +4,8 @@
 
 #include "kernels/kernels.h"
 
-/* Bytes of the array, about: enough that the host starts the next slice while the device copies
- * one. The benchmark changes it. */
+/* About the bytes of a slice: enough that the host starts the next one while the device copies one.
+ * The benchmark changes it. */
 extern size_t gpu_slice_bytes;
 
 struct gpu_slices {
@@ -22,9 +22,9 @@ struct gpu_slice {
 };
 
 /*
- * whole: a slice's bytes lie behind each other in the array. Chunks are counted along x first, so
- * that these are layers of tiles along the slowest axis; if that has but one, so has the array one
- * slice. Otherwise slices are any chunks, and their bytes say nothing.
+ * whole: the bytes of a slice are contiguous in the array. Chunks are numbered along x first, so
+ * such slices are layers of tiles along the slowest axis; an array with one layer has one slice.
+ * Otherwise a slice is any set of consecutive chunks, and `begin` and `end` mean nothing.
  */
 struct gpu_slices gpu_slices_of(const struct zmpi_cuda_tiles *tiles, bool whole);
 struct gpu_slice gpu_slice(const struct gpu_slices *slices, size_t i);

@@ -1,8 +1,8 @@
 /*
- * transfer.c - copies between host and device, by pieces through two pinned buffers: while the
- * device copies one, the CPU fills or empties the other (what has come is taken out of a buffer
- * when that is needed again, or at the end). Pinned memory of the program needs none,
- * if all of the buffer is: CUDA refuses to copy over the end of what was registered.
+ * transfer.c - copies between host and device, piece by piece through two pinned buffers: while the
+ * device copies one, the CPU fills or empties the other. It empties a buffer when it needs it
+ * again, or at the end. A buffer that the program has pinned as a whole needs no copy through them;
+ * CUDA refuses to copy beyond the end of registered memory.
  */
 #include "gpu.h"
 
@@ -20,8 +20,9 @@ bool gpu_wait(struct gpu_lane *lane)
     return GPU_OK(cudaStreamSynchronize(lane->stream));
 }
 
-/* Is a copy from or to memory whose beginning the program has pinned started? *mixed: not all of it
- * is pinned, neither its end nor, as CUDA finds, what lies between. */
+/* Starts a copy from or to a buffer whose beginning the program has pinned; true if it was started.
+ * Sets *mixed if only a part is pinned: its end is not, or CUDA finds something between that is
+ * not. */
 static bool copy_pinned(struct gpu_way *way, void *dst, const void *src, size_t bytes,
                         enum cudaMemcpyKind kind, bool *mixed)
 {
@@ -35,7 +36,7 @@ static bool copy_pinned(struct gpu_way *way, void *dst, const void *src, size_t 
     return gpu_ok(error, "cudaMemcpyAsync");
 }
 
-/* The buffer that was used longest ago, with nothing in it. */
+/* The buffer that was used longest ago, emptied. */
 static struct gpu_buffer *empty_buffer(struct gpu_way *way)
 {
     struct gpu_buffer *b = &way->buffer[way->next];
@@ -117,7 +118,7 @@ static bool download(struct gpu_way *way, void *host, const void *device, size_t
 
 /* ---- boxes ---- */
 
-/* One plane, or rows that are too far apart for the device's own way. */
+/* Copies one plane, or rows that are too far apart for the device's own function. */
 static bool copy_rows(struct gpu_lane *lane, unsigned char *dst, const unsigned char *src,
                       const struct zmpi_box *box)
 {
@@ -168,8 +169,8 @@ static bool copy_box(struct gpu_lane *lane, void *dst, const struct gpu_place *t
     return copy_planes(lane, dst, src, box) && gpu_wait(lane);
 }
 
-/* Row by row, by nothing but the simplest call: what a program has on the device must not be lost
- * because there is no stream to be had, or no pinned memory. */
+/* Copies row by row with the simplest call only: the program's data on the device must not be lost
+ * because there is no stream or no pinned memory. */
 static bool copy_simply(unsigned char *dst, const unsigned char *src, const struct zmpi_box *box,
                         const struct gpu_place *place)
 {

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Can the CPU read it? The kernel tells without a signal. */
+/* Can the CPU read it? The system call tells without a signal. */
 static bool host_reads(const void *address)
 {
     int ends[2];
@@ -21,7 +21,7 @@ static bool host_reads(const void *address)
 struct gpu_place gpu_place_of(const void *address)
 {
     struct gpu_memory m;
-    /* A device that has failed answers nothing, and what is the host's must not be lost. */
+    /* A failed device answers nothing, and the host's data must not be lost: then the CPU tries. */
     bool gpu = gpu_query(address, &m) ? m.gpu : !host_reads(address);
     return (struct gpu_place){.memory = gpu ? ZMPI_MEMORY_GPU : ZMPI_MEMORY_HOST,
                               .context = m.context,

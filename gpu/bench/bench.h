@@ -28,7 +28,7 @@ struct settings {
 
 /* Print a line and exit. */
 void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* What is being done, for the line that is printed if it does not come to an end and is stopped. */
+/* Says what is being done, for the line that is printed if it hangs and is stopped. */
 void doing(const char *field, const char *what);
 void say_when_stopped(void);
 void *allocate(size_t bytes);
@@ -43,15 +43,15 @@ struct zmpi_job field_job(const struct field *f, const char *bound, double thres
 
 /* ---- bench_check.c ---- */
 
-/* Every bound on every kind of field: the CPU's bytes, and its decoded values. Returns the number
- * of cases; ends the program at the first difference. */
+/* Tries every bound on every kind of field and compares with the CPU's bytes and decoded values.
+ * Returns the number of cases; ends the program at the first difference. */
 size_t check_all(const struct settings *s);
 
 /* ---- bench_cases.c ---- */
 
-/* What programs do beside the ordinary; the same. */
+/* The same for what real programs do. */
 size_t check_cases(const struct settings *s);
-/* Resets the device and prints what comes of it. */
+/* Resets the device and prints what happens to later calls. */
 void check_resets(void);
 
 /* ---- bench_measure.c ---- */
@@ -61,7 +61,7 @@ void measure_all(const struct settings *s, FILE *json);
 
 /* ---- bench_slices.c ---- */
 
-/* check_cases, with arrays in slices, for which they are too small otherwise. */
+/* As check_cases, with slices so small that the arrays have several. */
 size_t check_slices(const struct settings *s);
 /* As measure_all. */
 void measure_slices(const struct settings *s, FILE *json);

@@ -1,7 +1,7 @@
 /*
- * bench_cases.c - what programs do beside the ordinary: buffers at odd addresses and of all kinds
- * of memory, too little room, parts, damaged streams, threads, contexts of their own, resets of the
- * device. All against the CPU.
+ * bench_cases.c - what real programs do: buffers at odd addresses and in all kinds of memory, too
+ * little room, parts of a stream, damaged streams, threads, contexts of a program's own, resets of
+ * the device. Each case is compared with the CPU.
  */
 #include "bench.h"
 
@@ -13,8 +13,8 @@
 
 #include "layout/stream.h"
 
-/* A field, its stream and its decoded values by the CPU; room on both sides, with space for odd
- * addresses. */
+/* A field, its stream and its decoded values as the CPU makes them, and room on host and device,
+ * with space for odd addresses. */
 enum { MARGIN = 64, THREADS = 4 };
 struct base {
     const struct field *field;
@@ -61,7 +61,7 @@ static void compresses(struct base *b, const void *src, const char *what)
     b->cases++;
 }
 
-/* The values, to dst in any memory, and nothing behind them. */
+/* Decodes to dst, in any memory, and checks that nothing behind the values changed. */
 static void decompresses(struct base *b, void *dst, const void *src, const char *what)
 {
     doing(b->field->name, what);
@@ -182,7 +182,7 @@ static void check_capacity(struct base *b)
     b->cases += 5;
 }
 
-/* Some chunks only: the others stay as they were. */
+/* Decodes some chunks only; the others must stay as they were. */
 static void check_parts(struct base *b)
 {
     struct zmpi_stream s;
@@ -207,7 +207,7 @@ static void check_parts(struct base *b)
     free(is);
 }
 
-/* Header, table and chunks: the CPU's verdict. */
+/* Damages header, table and chunks; the device must report what the CPU reports. */
 static void check_damage(struct base *b)
 {
     unsigned char *bad = allocate(b->size), *cpu = allocate(b->bytes);
@@ -273,7 +273,8 @@ static void check_threads(struct base *b)
     b->cases += THREADS;
 }
 
-/* A program of the driver's interface: its context is worked in and stays the current one. */
+/* A program that uses the driver's interface: the plug-in works in its context, which stays the
+ * current one. */
 static void check_context(struct base *b)
 {
     CUresult (*create)(CUcontext *, unsigned, CUdevice), (*current)(CUcontext *),
@@ -348,7 +349,7 @@ size_t check_cases(const struct settings *s)
 
 /* ---- a reset of the device ---- */
 
-/* It is had again, or its failure is told; the CPU would go on. */
+/* Either the device works again, or it reports its failure, and the CPU would go on. */
 static void after_reset(struct base *b, const char *who)
 {
     size_t size = 0;

@@ -1,9 +1,9 @@
 /*
- * bench_measure.c - how fast: the kernels by events of the device, beside a copy from device to
- * device of the same array; whole calls, and files, by the clock.
+ * bench_measure.c - how fast the device is: kernels by the device's events, beside a copy of the
+ * same array from device to device; whole calls and files by the clock.
  *
- * A rate counts bytes of the array, not the bytes moved: half of the copy's is what a kernel
- * reaches that reads the array and writes nothing in the time of the copy.
+ * A rate counts bytes of the array, not bytes moved. A kernel that reads the array and writes
+ * nothing could reach twice the rate of the copy.
  */
 #include "bench.h"
 
@@ -62,7 +62,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of at least 5 and at most 200 times, as many as fit. */
+/* The median of 5 to 200 repetitions, as many as the time allows. */
 static double median_of(struct bench *b, action *act, void *context)
 {
     double time[200], start = now();
@@ -122,7 +122,7 @@ static void need_workspace(struct bench *b, size_t bytes)
     b->workspace_bytes = bytes;
 }
 
-/* The base field, again and again. */
+/* Fills it with the base field, again and again. */
 static void fill(struct bench *b)
 {
     size_t have = b->base.bytes < b->bytes ? b->base.bytes : b->bytes;
@@ -223,7 +223,7 @@ static void measure_kernels(struct bench *b, const char *bound)
     b->best_bytes = b->bytes > b->best_bytes ? b->bytes : b->best_bytes;
 }
 
-/* The array of so many bytes that whole planes, rows or elements of the base field make. */
+/* An array of about that many bytes, made of whole planes, rows or elements of the base field. */
 static struct zmpi_array array_of(const struct field *base, size_t bytes, int dimensions)
 {
     struct zmpi_array a = base->array;

@@ -1,6 +1,6 @@
 /*
- * bench_slices.c - what slices are worth: the same calls with the array in slices, so that copies
- * and kernels overlap, and with all of it at a time, one after the other.
+ * bench_slices.c - what slices gain: the same calls with the array in slices, so that copies and
+ * kernels overlap, and in one piece.
  */
 #include "bench.h"
 
@@ -95,7 +95,8 @@ static void *pinned(size_t bytes)
     return p;
 }
 
-/* The coded bytes are in memory of the same kind, or in ordinary one beside the device's. */
+/* The coded bytes are in the same kind of memory, or in ordinary host memory if the array is on the
+ * device. */
 static void compare_kinds(const struct settings *s, const struct field *f, const char *bound,
                           const char **separator, FILE *json)
 {

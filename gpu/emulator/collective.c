@@ -1,5 +1,5 @@
-/* Warp operations and barriers: who comes waits until all are there. And what they share: shared
- * memory. */
+/* Warp operations, barriers and shared memory. A thread that comes to an operation waits until all
+ * others are there. */
 #include "machine.h"
 
 #include <string.h>
@@ -20,8 +20,8 @@ static const char *name_of(enum zmpi_emu_collective kind)
     return names[kind];
 }
 
-/* The current thread joins those that are at a meeting already, which must be the same. `ended`:
- * threads that cannot come any more. Returns how many are there. */
+/* The current thread joins the threads at a meeting, which must be at the same operation. `ended`
+ * counts threads that cannot come any more. Returns how many are there. */
 static unsigned arrive(struct meeting *meeting, const char *where, enum zmpi_emu_collective kind,
                        unsigned ended)
 {
@@ -32,7 +32,7 @@ static unsigned arrive(struct meeting *meeting, const char *where, enum zmpi_emu
                            ended);
     if (meeting->arrived > 0) {
         const struct thread *first = meeting->first;
-        /* The same text of the same line may lie in memory more than once. */
+        /* The compiler may store the text of one line at several addresses. */
         if (meeting->kind != kind || (first->where != where && strcmp(first->where, where) != 0))
             zmpi_emu_fail_here("divergent: %s here, while thread %u is in %s at %s", name_of(kind),
                                first->self.tid, name_of(meeting->kind), first->where);
@@ -53,8 +53,8 @@ static uint32_t ballot(const struct warp *warp)
     return mask;
 }
 
-/* The lane that lane i reads, as PTX's shfl has it with all 32 lanes: its operand counts modulo 32,
- * and a lane that would read beyond the warp reads itself. */
+/* The lane that lane i reads, as in PTX's shfl with all 32 lanes: the operand counts modulo 32, and
+ * a lane that would read beyond the warp reads itself. */
 static unsigned source_lane(enum zmpi_emu_collective kind, unsigned i, uint32_t operand)
 {
     const unsigned n = operand % WARP;
@@ -191,8 +191,8 @@ static const struct thread *find(const struct thread *thread, enum state state)
     return thread;
 }
 
-/* All wait and none has returned, or it would have been told: some lanes of a warp are in a warp
- * operation, others at a barrier. */
+/* All threads wait and none has returned (that would have been reported): some lanes of a warp are
+ * in a warp operation, others at a barrier. */
 void zmpi_emu_explain_standstill(const struct block *block)
 {
     const struct thread *at_warp = find(block->threads, AT_WARP);

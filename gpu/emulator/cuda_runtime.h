@@ -1,25 +1,30 @@
-/* The part of the CUDA runtime's interface that the plug-in uses, kept by runtime.c on a machine
- * without a GPU. Code that is to be run by the emulator finds this file in place of CUDA's. It is
- * the host's side alone; kernels are written in the words of device_code.h.
+/* The part of the CUDA runtime's interface that the plug-in uses, without a GPU (runtime*.c). The
+ * emulator's builds find this file in place of CUDA's. It is the host's side only; kernels use the
+ * operations of device_code.h.
  *
- * Like the real one, and meant to bring a caller's mistakes to light:
- * - Device memory can be touched by kernels and copies alone: the host's loads and stores there
- * fault.
- * - What is queued in a stream happens as late as it may: when somebody waits for it. A host buffer
- * that is used too early holds what was there before.
- * - A failed kernel fails every later call (a sticky error), and is told by the first call that
- * waits for it.
- * - Memory, streams and events are a context's, and go with it; kernels do not find another's.
+ * It behaves like the real one, and shows a caller's mistakes:
  *
- * The environment sets what there is and what fails:
+ *   - Only kernels and copies may touch device memory. The host's loads and stores there fault.
+ *   - Queued work happens as late as possible: when somebody waits for it. A host buffer that is
+ *     used too early holds what was there before.
+ *   - After a kernel fails, every later call fails (a sticky error). The first call that waits for
+ *     the kernel reports it.
+ *   - Memory, streams and events belong to a context and go with it. Kernels do not find those of
+ *     another context.
+ *
+ * The environment says what there is and what fails:
+ *
  *   ZMPI_EMU_DEVICES=n      GPUs, 1 by default; 0: none; -1: a driver too old
  *   ZMPI_EMU_MEMORY=bytes   memory of each, 1 GiB by default
  *   ZMPI_EMU_POOLS=0        no cudaMallocAsync
- *   ZMPI_EMU_EARLY=seed     not all of a stream's work happens as late as it may (emulator.h)
- *   ZMPI_EMU_FAIL=what      calls that fail: NAME[:n[+]][:error], separated by commas. The n-th
- * call (1 by default) of that name fails, with + all later ones too, with the number of a
- * cudaError. NAME is a function here, cudaLaunchKernel for ZD_LAUNCH, or "kernel" or "copy" for one
- * that fails while it runs. and those of emulator.h, how kernels run. */
+ *   ZMPI_EMU_EARLY=seed     some queued work happens earlier (emulator.h)
+ *   ZMPI_EMU_FAIL=what      calls that fail: NAME[:n[+]][:error], separated by commas
+ *
+ * NAME is a function of this file, cudaLaunchKernel for ZD_LAUNCH, or "kernel" or "copy" for one
+ * that fails while it runs. The n-th call (1 by default) of that name fails, with + all later ones
+ * too. `error` is the number of a cudaError.
+ *
+ * emulator.h has more variables, for how kernels run. */
 #ifndef ZMPI_EMULATOR_CUDA_RUNTIME_H
 #define ZMPI_EMULATOR_CUDA_RUNTIME_H
 

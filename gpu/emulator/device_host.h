@@ -1,5 +1,5 @@
-/* The words of device_code.h for a host compiler: a thread is a fiber of the emulator (emulator.h).
- */
+/* The operations of device_code.h for a host compiler. A thread is a fiber of the emulator
+ * (emulator.h). */
 #ifndef ZMPI_DEVICE_HOST_H
 #define ZMPI_DEVICE_HOST_H
 
@@ -61,7 +61,7 @@ typedef struct {
 #define zd_lane() (zmpi_emu_self->tid % ZD_WARP)
 #define zd_warp() (zmpi_emu_self->tid / ZD_WARP)
 
-/* Where a collective stands in the source: its lanes must all stand at the same one. */
+/* The place of a collective in the source. All its lanes must be at the same place. */
 #define ZD_STRING_(x) #x
 #define ZD_STRING(x)  ZD_STRING_(x)
 #define ZD_HERE       __FILE__ ":" ZD_STRING(__LINE__)
@@ -105,7 +105,7 @@ ZD_FN uint32_t zd_low(uint64_t v)
 #define zd_all(pred)    zd_low(zmpi_emu_warp(ZD_HERE, ZMPI_EMU_ALL, (pred) != 0, 0))
 #define zd_syncwarp()   ((void)zmpi_emu_warp(ZD_HERE, ZMPI_EMU_SYNCWARP, 0, 0))
 
-/* Warps in turn, so that tests run both forms of what depends on it. */
+/* Alternates between warps, so that tests run both forms of the code that depends on it. */
 #define ZD_REDUX            (zd_warp() % 2 == 0)
 #define zd_redux_or_u32(v)  zd_low(zmpi_emu_warp(ZD_HERE, ZMPI_EMU_REDUX_OR, (uint32_t)(v), 0))
 #define zd_redux_add_u32(v) zd_low(zmpi_emu_warp(ZD_HERE, ZMPI_EMU_REDUX_ADD, (uint32_t)(v), 0))

@@ -1,7 +1,7 @@
-/* Runs kernels written in the words of device_code.h on the CPU, every CUDA thread a fiber, in an
- * order that a seed decides. A launch that no GPU would have to finish as the kernel's author
- * meant, or that waits for ever, fails with a message that names kernel, block, thread and source
- * line. */
+/* Runs kernels on the CPU that are written with the operations of device_code.h. Every CUDA thread
+ * is a fiber; a seed decides their order. A launch fails, with a message that names kernel, block,
+ * thread and source line, if a GPU might not do what the kernel's author meant, or if it waits for
+ * ever. */
 #ifndef ZMPI_EMULATOR_H
 #define ZMPI_EMULATOR_H
 
@@ -10,13 +10,13 @@
 
 /* How to run: from the environment (zmpi_emu_defaults), or a test's own. */
 struct zmpi_emu_config {
-    unsigned resident; /* blocks that run at a time; ZMPI_EMU_RESIDENT, 8 */
-    uint64_t seed;     /* of every choice; ZMPI_EMU_SEED, 1 */
-    int store_buffer;  /* plain stores stay unseen until a fence; ZMPI_EMU_STORE_BUFFER, 1 */
-    unsigned delay;    /* turns a thread may be held back before it publishes; ZMPI_EMU_DELAY, 16 */
+    unsigned resident;   /* blocks that run at a time; ZMPI_EMU_RESIDENT, 8 */
+    uint64_t seed;       /* of every choice; ZMPI_EMU_SEED, 1 */
+    int store_buffer;    /* plain stores stay unseen until a fence; ZMPI_EMU_STORE_BUFFER, 1 */
+    unsigned delay;      /* turns for which a store may be delayed; ZMPI_EMU_DELAY, 16 */
     uint64_t spin_limit; /* turns of waiting with no store by anyone: a deadlock; 2 million */
-    /* What is wrong with a kernel's access to global memory; NULL: nothing, and *p becomes where it
-     * is to be made. NULL: all of it is made where it is. */
+    /* What is wrong with a kernel's access to global memory? NULL if nothing is; then *p becomes
+     * the address to use. If this function is NULL, all accesses use their own address. */
     const char *(*find)(void **p, size_t size);
 };
 
@@ -40,30 +40,30 @@ int zmpi_emu_run(const struct zmpi_emu_config *config, const struct zmpi_emu_gri
 /* Why the last zmpi_emu_run failed, one line; "" if it did not. */
 const char *zmpi_emu_message(void);
 
-/* What the runs since the last call did: how often threads waited (ZD_SPIN), warp operations,
- * stores that were delayed. So that a test can tell whether what it wants to see has happened. */
+/* Counts since the last call: how often threads waited (ZD_SPIN), warp operations, delayed stores.
+ * A test uses them to see that what it wants to test has happened. */
 struct zmpi_emu_counts {
     uint64_t spins, warp_operations, barriers, delayed_stores;
 };
 void zmpi_emu_take_counts(struct zmpi_emu_counts *counts);
 
-/* What fails from now on, in place of ZMPI_EMU_FAIL (cuda_runtime.h); NULL: nothing. 0, or -1 if
- * that says nothing. */
+/* Sets what fails from now on, in place of ZMPI_EMU_FAIL (cuda_runtime.h); NULL: nothing. Returns
+ * -1 if the text is wrong, else 0. */
 int zmpi_emu_set_faults(const char *what);
 
-/* seed not 0: what is queued in streams does not happen as late as it may, but some of it at any
- * call, in one of the orders that the streams and events allow; ZMPI_EMU_EARLY. */
+/* With a seed other than 0, each call does some of the queued work, in an order that streams and
+ * events allow, instead of as late as possible; ZMPI_EMU_EARLY. */
 void zmpi_emu_set_early(uint64_t seed);
 
-/* Since the last call: kernels that the runtime ran, and how many of them while a copy to the
- * device, or one to the host, was queued in another stream and waited for nothing: so that the
- * device could make both at the same time. */
+/* Counts since the last call: kernels that the runtime ran, and how many of them ran while another
+ * stream had a copy to the device, or to the host, that waited for nothing. A device could do both
+ * at the same time. */
 struct zmpi_emu_overlaps {
     uint64_t kernels, up, down;
 };
 void zmpi_emu_take_overlaps(struct zmpi_emu_overlaps *overlaps);
 
-/* How much is queued in streams and has not been done. */
+/* Amount of queued work that has not been done. */
 unsigned zmpi_emu_queued(void);
 
 /* ZD_LAUNCH, ZD_ALLOW_SHARED and ZD_OCCUPANCY, in runtime_*.c: each returns a cudaError_t. The
@@ -73,7 +73,7 @@ int zmpi_emu_launch(const struct zmpi_emu_grid *grid, struct zmpi_emu_stream *st
 int zmpi_emu_allow_shared(zmpi_emu_kernel *kernel, size_t shared_bytes);
 int zmpi_emu_occupancy(int *blocks, zmpi_emu_kernel *kernel, unsigned block, size_t shared_bytes);
 
-/* Contexts that there are, of whatever device; was the driver started? */
+/* The number of contexts, on all devices; whether the driver was started. */
 unsigned zmpi_emu_contexts(void);
 int zmpi_emu_started(void);
 

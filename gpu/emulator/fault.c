@@ -1,5 +1,5 @@
-/* A kernel's plain loads and stores are the processor's own: if it faults, the process ends, as it
- * would anyway, but not before the thread has been named. */
+/* A kernel's plain loads and stores are the processor's own. If one faults, the process ends, as it
+ * would anyway; this file names the thread first. */
 #include "machine.h"
 
 #include <signal.h>
@@ -12,7 +12,7 @@
 static const int signals[] = {SIGSEGV, SIGBUS};
 static struct sigaction before[2];
 static stack_t stack_before;
-static char own_stack[64 * 1024]; /* the thread's may be what has overflowed */
+static char own_stack[64 * 1024]; /* the thread's own stack may have overflowed */
 
 static void on_fault(int number, siginfo_t *info, void *context)
 {
@@ -27,7 +27,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
         thread->where != NULL ? thread->where : "its start", info->si_addr);
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
         _exit(128 + number);
-    zmpi_emu_unwatch_faults(); /* and again, with what was to be done before */
+    zmpi_emu_unwatch_faults(); /* then the fault happens again, with the handler from before */
 }
 
 void zmpi_emu_watch_faults(void)
@@ -44,5 +44,5 @@ void zmpi_emu_unwatch_faults(void)
 {
     for (int i = 0; i < 2; i++)
         sigaction(signals[i], &before[i], NULL);
-    sigaltstack(&stack_before, NULL); /* refused on that stack itself; then the process ends */
+    sigaltstack(&stack_before, NULL); /* if that stack faults too, the process ends */
 }

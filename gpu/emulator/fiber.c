@@ -19,11 +19,11 @@
 
 static const uint64_t canary = UINT64_C(0x5bd1e9955bd1e995);
 
-/* The stack that the fiber now running was entered from; AddressSanitizer tells. */
+/* AddressSanitizer's name for the stack from which the running fiber was entered. */
 static struct fiber *entered_from;
 
-/* Not a power of two: what threads use, the upper ends, would all lie in the same few sets of a
- * cache. */
+/* Not a power of two: else the upper ends of all stacks, which threads use, would share a few sets
+ * of the cache. */
 size_t zmpi_fiber_stack_size(void)
 {
 #ifdef SANITIZED
@@ -34,68 +34,69 @@ size_t zmpi_fiber_stack_size(void)
 }
 
 #ifndef ZMPI_EMU_UCONTEXT
-/* Saves what a function must preserve on the stack it leaves, and goes on where the other one was
- * left. The control words of the floating-point units are the same for all fibers. A new fiber's
- * stack is as if it had been left just before its start: FRAME words, with the address of that at
- * ENTRY. */
+/* Saves the registers that a function must preserve on the stack that it leaves, and goes on where
+ * the other stack was left. All fibers share the control words of the floating-point units. A new
+ * fiber's stack looks as if it had been left just before its start: FRAME words, with the start's
+ * address at ENTRY. */
 void zmpi_emu_switch_stacks(void **from, void *to);
-__asm__(".text\n"
-        ".p2align 4\n"
-        ".globl zmpi_emu_switch_stacks\n"
-        ".hidden zmpi_emu_switch_stacks\n"
-        ".type zmpi_emu_switch_stacks, %function\n"
-        "zmpi_emu_switch_stacks:\n"
+__asm__(
+    ".text\n"
+    ".p2align 4\n"
+    ".globl zmpi_emu_switch_stacks\n"
+    ".hidden zmpi_emu_switch_stacks\n"
+    ".type zmpi_emu_switch_stacks, %function\n"
+    "zmpi_emu_switch_stacks:\n"
 #ifdef __x86_64__
 /* Six registers, the address, and one that start() takes for its return address. */
 #define FRAME 8
 #define ENTRY 6
-        "    pushq %rbp\n"
-        "    pushq %rbx\n"
-        "    pushq %r12\n"
-        "    pushq %r13\n"
-        "    pushq %r14\n"
-        "    pushq %r15\n"
-        "    movq %rsp, (%rdi)\n"
-        "    movq %rsi, %rsp\n"
-        "    popq %r15\n"
-        "    popq %r14\n"
-        "    popq %r13\n"
-        "    popq %r12\n"
-        "    popq %rbx\n"
-        "    popq %rbp\n"
-        "    popq %rcx\n" /* not ret: the processor would expect the caller there */
-        "    jmp *%rcx\n"
+    "    pushq %rbp\n"
+    "    pushq %rbx\n"
+    "    pushq %r12\n"
+    "    pushq %r13\n"
+    "    pushq %r14\n"
+    "    pushq %r15\n"
+    "    movq %rsp, (%rdi)\n"
+    "    movq %rsi, %rsp\n"
+    "    popq %r15\n"
+    "    popq %r14\n"
+    "    popq %r13\n"
+    "    popq %r12\n"
+    "    popq %rbx\n"
+    "    popq %rbp\n"
+    "    popq %rcx\n" /* not ret: the processor's return predictor would expect the caller there */
+    "    jmp *%rcx\n"
 #else
 #define FRAME 20
 #define ENTRY 11
-        "    sub sp, sp, #160\n"
-        "    stp x19, x20, [sp]\n"
-        "    stp x21, x22, [sp, #16]\n"
-        "    stp x23, x24, [sp, #32]\n"
-        "    stp x25, x26, [sp, #48]\n"
-        "    stp x27, x28, [sp, #64]\n"
-        "    stp x29, x30, [sp, #80]\n"
-        "    stp d8, d9, [sp, #96]\n"
-        "    stp d10, d11, [sp, #112]\n"
-        "    stp d12, d13, [sp, #128]\n"
-        "    stp d14, d15, [sp, #144]\n"
-        "    mov x9, sp\n"
-        "    str x9, [x0]\n"
-        "    mov sp, x1\n"
-        "    ldp x19, x20, [sp]\n"
-        "    ldp x21, x22, [sp, #16]\n"
-        "    ldp x23, x24, [sp, #32]\n"
-        "    ldp x25, x26, [sp, #48]\n"
-        "    ldp x27, x28, [sp, #64]\n"
-        "    ldp x29, x30, [sp, #80]\n"
-        "    ldp d8, d9, [sp, #96]\n"
-        "    ldp d10, d11, [sp, #112]\n"
-        "    ldp d12, d13, [sp, #128]\n"
-        "    ldp d14, d15, [sp, #144]\n"
-        "    add sp, sp, #160\n"
-        "    ret\n"
+    "    sub sp, sp, #160\n"
+    "    stp x19, x20, [sp]\n"
+    "    stp x21, x22, [sp, #16]\n"
+    "    stp x23, x24, [sp, #32]\n"
+    "    stp x25, x26, [sp, #48]\n"
+    "    stp x27, x28, [sp, #64]\n"
+    "    stp x29, x30, [sp, #80]\n"
+    "    stp d8, d9, [sp, #96]\n"
+    "    stp d10, d11, [sp, #112]\n"
+    "    stp d12, d13, [sp, #128]\n"
+    "    stp d14, d15, [sp, #144]\n"
+    "    mov x9, sp\n"
+    "    str x9, [x0]\n"
+    "    mov sp, x1\n"
+    "    ldp x19, x20, [sp]\n"
+    "    ldp x21, x22, [sp, #16]\n"
+    "    ldp x23, x24, [sp, #32]\n"
+    "    ldp x25, x26, [sp, #48]\n"
+    "    ldp x27, x28, [sp, #64]\n"
+    "    ldp x29, x30, [sp, #80]\n"
+    "    ldp d8, d9, [sp, #96]\n"
+    "    ldp d10, d11, [sp, #112]\n"
+    "    ldp d12, d13, [sp, #128]\n"
+    "    ldp d14, d15, [sp, #144]\n"
+    "    add sp, sp, #160\n"
+    "    ret\n"
 #endif
-        ".size zmpi_emu_switch_stacks, . - zmpi_emu_switch_stacks\n");
+    ".size zmpi_emu_switch_stacks, . - zmpi_emu_switch_stacks\n");
 #endif
 
 void zmpi_fiber_make(struct fiber *fiber, char *stack, size_t stack_size, void (*start)(void))

@@ -1,4 +1,4 @@
-/* Threads of control that hand the processor to each other: one CUDA thread each. */
+/* Threads of control that pass the processor to each other. Each is one CUDA thread. */
 #ifndef ZMPI_EMULATOR_FIBER_H
 #define ZMPI_EMULATOR_FIBER_H
 
@@ -25,18 +25,18 @@ struct fiber {
 /* Bytes of stack of one fiber. */
 size_t zmpi_fiber_stack_size(void);
 
-/* Makes a fiber that begins in start(), which must never return. The stack may have been another
- * fiber's that will not run again. */
+/* Makes a fiber that begins in start(), which must never return. The stack may be that of a fiber
+ * that will not run again. */
 void zmpi_fiber_make(struct fiber *fiber, char *stack, size_t stack_size, void (*start)(void));
 
-/* Leaves `from`, to be resumed later, for `to`. last: `from` will not run again. */
+/* Switches from `from`, which may be resumed later, to `to`. last: `from` will not run again. */
 void zmpi_fiber_switch(struct fiber *from, struct fiber *to, int last);
 
-/* First thing in start(). */
+/* start() must call this first. */
 void zmpi_fiber_begun(void);
 
-/* Has the fiber, which runs, come near the end of its stack, or been beyond it? The second is only
- * looked for if `ends` says so, since that part of the stack is seldom in a cache. */
+/* Has the running fiber come near the end of its stack, or beyond? It looks beyond only if `ends`
+ * says so, because that part of the stack is seldom in a cache. */
 int zmpi_fiber_overflowed(const struct fiber *fiber, int ends);
 
 #endif

@@ -5,8 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Some bytes of a piece. What is stored is aligned to its size, so that none of it lies in two
- * pieces. */
+/* Some bytes of a piece. A store is aligned to its size, so it never crosses a piece. */
 struct granule {
     uintptr_t at;
     uint16_t mask; /* which bytes */

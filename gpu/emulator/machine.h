@@ -1,4 +1,4 @@
-/* What the files of the emulator share: the launch that is running. One at a time. */
+/* What the emulator's files share: the running launch, one at a time. */
 #ifndef ZMPI_EMULATOR_MACHINE_H
 #define ZMPI_EMULATOR_MACHINE_H
 
@@ -25,14 +25,15 @@ struct thread {
     struct granule store[STORES];
 };
 
-/* Those that stand at a collective, of a warp or of a block. */
+/* The threads of a warp or a block that are at a collective. */
 struct meeting {
     unsigned arrived;
     enum zmpi_emu_collective kind;
     const struct thread *first;
 };
 
-/* What a collective looks at of all its threads is together here, not with each thread. */
+/* A block's state that collectives look at for all its threads: together here, not in each thread,
+ * so that it stays in the cache. */
 struct warp {
     uint32_t ready, storing; /* lanes whose turn may come; with stores that wait */
     unsigned done;
@@ -90,20 +91,20 @@ static inline struct warp *warp_of(const struct thread *thread)
 
 /* Below n. */
 uint32_t zmpi_emu_random(uint32_t n);
-/* Says why the launch fails, of the current thread at its place; does not return. */
+/* Fails the launch with a reason that names the current thread and its place; does not return. */
 void zmpi_emu_fail_here(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* The same for any thread, and returns. */
+/* The same for any thread; returns. */
 void zmpi_emu_fail_of(const struct thread *thread, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The current thread gives way; it goes on when it is READY and its turn comes. */
+/* Lets other threads run. The current one goes on when it is READY and its turn comes. */
 void zmpi_emu_yield(void);
 /* All threads of the warp may go on. */
 void zmpi_emu_set_ready(struct block *block, struct warp *warp);
 void zmpi_emu_set_waiting(struct thread *thread, enum state state);
-/* A store was made, a thread has ended: nobody waits in vain so far. */
+/* Notes progress (a store, a thread's end), so that waiting threads are no deadlock yet. */
 void zmpi_emu_progress(void);
 
-/* fault.c: a kernel that touches what it must not is named before the process ends. */
+/* fault.c: names a kernel that faults before the process ends. */
 void zmpi_emu_watch_faults(void);
 void zmpi_emu_unwatch_faults(void);
 
@@ -114,7 +115,7 @@ void zmpi_emu_launch_ended(void);
 
 /* collective.c */
 void zmpi_emu_thread_ended(struct thread *thread);
-/* Why no thread of the block can go on. */
+/* Says why no thread of the block can go on. */
 void zmpi_emu_explain_standstill(const struct block *block);
 
 #endif

@@ -1,12 +1,13 @@
-/* Global memory as other threads see it. With config.store_buffer a plain store waits with its
- * thread; a barrier (or zd_syncwarp) hands it to the block, whose threads see it then; a fence or a
- * release of any thread of the block, which takes along what its thread could see, puts it into
- * memory. Before that it may get there at any time, in any order. What a block never fenced gets
- * there when the launch ends.
+/* Global memory as other threads see it.
  *
- * Who reads must have acquired: a plain load of bytes that another block put into memory after the
- * reader's block had its last acquire or fence is an error, since a GPU could still return what was
- * there before. */
+ * With config.store_buffer a plain store waits in its thread. A barrier (or zd_syncwarp) passes it
+ * to the block, whose threads then see it. A fence or a release by any thread of the block puts it
+ * into memory, with all that this thread could see. Before that it may reach memory at any time, in
+ * any order. What a block never fences reaches memory when the launch ends.
+ *
+ * A reader must acquire. If another block's bytes reached memory after the last acquire or fence of
+ * the reader's block, a plain load of them is an error, because a GPU could still return the old
+ * bytes. */
 #include "machine.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@
 #define M zmpi_emu_machine
 
 #define MAX_WAITING 4096u      /* granules of a block, and of ended ones */
-#define MAX_WRITTEN (1u << 20) /* then what is known of who stored is forgotten */
+#define MAX_WRITTEN (1u << 20) /* beyond that the record of who stored is dropped */
 
 static uintptr_t piece_of(const void *p)
 {
@@ -26,7 +27,7 @@ static uint16_t mask_of(const void *p, size_t size)
     return (uint16_t)(((1u << size) - 1) << (uintptr_t)p % 16);
 }
 
-/* Where an access is to be made; an error if it must not be. */
+/* The address to use for an access, or an error if it is not allowed. */
 static void *check(const void *p, size_t size)
 {
     void *at = (void *)(uintptr_t)p;
@@ -38,7 +39,7 @@ static void *check(const void *p, size_t size)
     return at;
 }
 
-/* Shared memory is the block's own, and what is stored there is there. */
+/* Shared memory belongs to the block, and stores there are seen at once. */
 static int is_shared(const void *p)
 {
     const uintptr_t shared = (uintptr_t)M.current->block->shared;
@@ -58,7 +59,7 @@ struct writer {
 };
 _Static_assert(sizeof(struct writer) <= 16, "it lies in a granule's bytes");
 
-/* Only the last block that stored into a piece is known. */
+/* Only the last block that stored into a piece is recorded. */
 static void note_writer(uint32_t bid, const struct granule *stored)
 {
     if (M.written.count > MAX_WRITTEN)
@@ -112,7 +113,7 @@ static void block_to_memory(struct block *block)
     zmpi_granules_clear(&block->stores);
 }
 
-/* One store of a thread goes to memory, behind what its block has for the same bytes. */
+/* Moves one store of a thread to memory, after those of its block to the same bytes. */
 static void one_to_memory(struct thread *thread, unsigned i)
 {
     struct granule *older = zmpi_granules_find(&thread->block->stores, thread->store[i].at);
@@ -221,7 +222,7 @@ void zmpi_emu_store(void *to, const void *value, size_t size)
     zmpi_granule_put(g, &store);
 }
 
-/* What the thread's own stores, and those it can see of its block, make of bytes from memory. */
+/* Bytes from memory, with the stores that the thread can see: its own and those of its block. */
 static void overlay(const struct granule *g, const void *from, void *value, size_t size)
 {
     for (unsigned i = 0; g != NULL && i < size; i++) {
@@ -248,7 +249,7 @@ void zmpi_emu_load(const void *from, void *value, size_t size)
 
 /* ---- ordered ---- */
 
-/* Who publishes may be held up just before. */
+/* A thread that publishes may be delayed just before. */
 static void maybe_wait(void)
 {
     if (M.config.delay == 0 || zmpi_emu_random(4) != 0)
@@ -257,8 +258,8 @@ static void maybe_wait(void)
         zmpi_emu_yield();
 }
 
-/* A thread has looked and changed nothing: a loop of this without ZD_SPIN must come to an end too.
- */
+/* A thread has looked and changed nothing. This counts turns, so that a loop of such looks without
+ * ZD_SPIN ends too. */
 static void looked(void)
 {
     if (zmpi_emu_random(4) != 0)
@@ -269,7 +270,7 @@ static void looked(void)
     zmpi_emu_yield();
 }
 
-/* Earlier stores of this thread, or seen by it, to the same bytes come first whatever the order. */
+/* Stores to the same bytes that this thread made or saw come first, in every order. */
 static void same_bytes_to_memory(const void *p)
 {
     struct thread *thread = M.current;

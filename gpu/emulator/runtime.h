@@ -1,5 +1,5 @@
-/* What the files of the fake CUDA runtime share. All of it is under one lock, which zmpi_rt_enter
- * takes. */
+/* What the files of the fake CUDA runtime share. One lock protects all of it; zmpi_rt_enter takes
+ * it. */
 #ifndef ZMPI_EMULATOR_RUNTIME_H
 #define ZMPI_EMULATOR_RUNTIME_H
 
@@ -20,15 +20,16 @@
 /* Every function of the interface begins with zmpi_rt_enter (runtime_queue.c), which returns an
  * error if the call must fail, and ends with leave. */
 cudaError_t zmpi_rt_leave(cudaError_t error);
-/* Those that leave the thread without a context, if it has none; that forget the last error. */
+/* Variants for calls that need no context, and for calls that clear the last error. */
 cudaError_t zmpi_rt_enter_without_context(const char *function);
 cudaError_t zmpi_rt_leave_cleared(void);
-/* Functions of the driver: they do not start it, and leave the runtime's last error alone. */
+/* For the driver's functions: they do not start the driver, and leave the runtime's last error
+ * alone. */
 cudaError_t zmpi_rt_enter_driver(const char *function);
 void zmpi_rt_leave_driver(void);
-/* Does the next one called `name` fail by order? The error, or cudaSuccess. */
+/* Must the next call of `name` fail (ZMPI_EMU_FAIL)? The error, or cudaSuccess. */
 cudaError_t zmpi_rt_fault(const char *name);
-/* All that follows fails. */
+/* From now on every call fails. */
 void zmpi_rt_stick(cudaError_t error);
 cudaError_t zmpi_rt_stuck(void);
 void zmpi_rt_unstick(void);
@@ -42,22 +43,22 @@ uint64_t zmpi_rt_early(uint64_t n);
 
 struct zmpi_emu_context;
 
-/* The thread's current one; if it has none, that of the device that it has chosen. */
+/* The thread's current context; if it has none, that of the device that it has chosen. */
 struct zmpi_emu_context *zmpi_rt_context(void);
 int zmpi_rt_device(void); /* of that */
-/* The same, but none is made. */
+/* The same, but makes no context. */
 struct zmpi_emu_context *zmpi_rt_chosen_context(void);
 /* NULL: there is no such device. */
 struct zmpi_emu_context *zmpi_rt_primary_context(int device);
-/* Has a program made it? Else it is a primary one, or none. */
+/* Did a program make it? Otherwise it is a primary context, or none. */
 int zmpi_rt_is_own_context(const struct zmpi_emu_context *context);
-/* Frees one that a program has made. */
+/* Frees a context that a program has made. */
 void zmpi_rt_end_context(struct zmpi_emu_context *context);
 
 /* ---- runtime_queue.c ---- */
 
-/* Something queued. run() is called when it is its turn, unless an error has stuck; destroy()
- * always, last. */
+/* Queued work. run() is called when its turn comes, unless an error has stuck; destroy() is always
+ * called, last. */
 struct work {
     struct work *next;
     uint64_t number; /* the order in which all work was queued */
@@ -80,20 +81,20 @@ struct zmpi_emu_stream {
 
 /* NULL: not a stream. */
 struct zmpi_emu_stream *zmpi_rt_stream(cudaStream_t stream);
-/* The stream of a call, which must be one. */
+/* The stream of a call, or an error if it is not one. */
 cudaError_t zmpi_rt_known_stream(cudaStream_t handle, struct zmpi_emu_stream **stream);
 void zmpi_rt_queue(struct zmpi_emu_stream *stream, struct work *work);
 /* Waits for all that was queued. */
 cudaError_t zmpi_rt_wait(struct zmpi_emu_stream *stream);
 cudaError_t zmpi_rt_wait_all(void);
-/* One piece of it, which must be there; all up to a number. */
+/* Runs one piece of work, which must be there; runs all up to a number. */
 void zmpi_rt_run_first(struct zmpi_emu_stream *stream);
 void zmpi_rt_run_until(struct zmpi_emu_stream *stream, uint64_t number);
 cudaError_t zmpi_rt_new_stream(struct zmpi_emu_stream **stream, unsigned flags);
 int zmpi_rt_is_legacy(const struct zmpi_emu_stream *stream);
-/* No stream of the context is one any more. */
+/* Forgets all streams of the context. */
 void zmpi_rt_end_streams(const struct zmpi_emu_context *context);
-/* A call begins; before it, with a seed, some of what is queued is done. */
+/* Begins a call. With a seed, some of the queued work happens first. */
 cudaError_t zmpi_rt_enter(const char *function);
 
 /* ---- runtime_memory.c ---- */
@@ -104,27 +105,27 @@ struct allocation {
     enum cudaMemoryType type;
     int device;
     struct zmpi_emu_context *context;
-    unsigned long long id; /* no other has had it; 0: registered */
+    unsigned long long id; /* unique in the process; 0: registered */
     int pooled;            /* of cudaMallocAsync: the device's, not the context's */
     int there;             /* cudaMallocAsync's stream has come to it */
-    int cut_off;           /* its context was reset since: kernels may find it or not */
+    int cut_off;           /* its context was reset: kernels may find it or not */
     char *map;             /* with a guard page; NULL: registered, the caller's own */
     size_t map_size;
     char *writable; /* p in a second mapping of device memory, else p */
 };
 
-/* The allocation that p lies in, NULL: host memory CUDA knows nothing of. */
+/* The allocation that contains p; NULL: host memory that CUDA does not know. */
 struct allocation *zmpi_rt_find(const void *p);
 cudaError_t zmpi_rt_free(void *p, enum cudaMemoryType type);
-/* Device memory can be read, or written too, between these. */
+/* Makes device memory readable, or writable too, between these two calls. */
 void zmpi_rt_open(int writable);
 void zmpi_rt_close(void);
-/* What the context has, but for memory of pools. */
+/* Frees what the context has, except memory of pools. */
 void zmpi_rt_free_all(const struct zmpi_emu_context *context);
 
 /* ---- runtime_stream.c ---- */
 
-/* No event of the context is one any more. */
+/* Forgets all events of the context. */
 void zmpi_rt_end_events(const struct zmpi_emu_context *context);
 
 #endif

@@ -1,7 +1,7 @@
 /* The fake CUDA runtime: contexts, of which each thread has a stack, and what the driver says of
- * them (how they end: runtime_reset.c). As with CUDA a device has one that the runtime uses (the
- * primary one) and makes at the first call that needs one, on whatever device the thread has
- * chosen; where a program has made one of its own current, the runtime works in that. */
+ * them (runtime_reset.c ends them). As with CUDA, each device has a primary context, which the
+ * runtime uses and makes at the first call that needs one, on the device that the thread has
+ * chosen. Where a program has made a context of its own current, the runtime works in that one. */
 #include "runtime.h"
 
 #include <stdlib.h>

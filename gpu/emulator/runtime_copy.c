@@ -1,5 +1,5 @@
-/* The fake CUDA runtime: copies and fills. From pageable host memory the data are taken at once, to
- * it they are there at return; all else happens when the stream comes to it. */
+/* The fake CUDA runtime: copies and fills. A copy from pageable host memory takes the data at once,
+ * and a copy to it is complete at return. All other copies happen when the stream comes to them. */
 #include "runtime.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ static void copy_rows(const struct copy *c)
     }
 }
 
-/* Has memory of a pool come, and not gone again? */
+/* Has the stream come to the allocation of this pool memory, and not yet to its release? */
 static int is_there(const struct side *side, int device)
 {
     const struct allocation *a = zmpi_rt_find(side->p);
@@ -65,13 +65,13 @@ static void destroy_copy(struct work *work)
     free(work);
 }
 
-/* From the first to behind the last byte of a side. */
+/* A side's bytes, from the first to behind the last. */
 static size_t span(const struct copy *c, const struct side *side)
 {
     return (c->depth - 1) * side->slice + (c->height - 1) * side->pitch + c->width;
 }
 
-/* Is this side what the kind says, and all of it inside one allocation? */
+/* Is this side in the kind of memory that the call says, and all of it inside one allocation? */
 static cudaError_t check_side(const struct copy *c, const struct side *side, int must_be_host,
                               int must_be_device)
 {
@@ -146,7 +146,7 @@ static cudaError_t queue_copy(const struct copy *what, cudaStream_t handle, int 
     return wait || to_pageable ? zmpi_rt_wait(stream) : cudaSuccess;
 }
 
-/* wait: the host waits for it, as cudaMemcpy does but for copies inside the device. */
+/* wait: the host waits for it, as cudaMemcpy does except for copies inside the device. */
 static cudaError_t copy(const struct copy *c, enum cudaMemcpyKind kind, cudaStream_t stream,
                         int wait)
 {
@@ -208,7 +208,7 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size
     return zmpi_rt_leave(e);
 }
 
-/* A position's x is in bytes where there are no arrays, which there are not. */
+/* A position's x is in bytes, because there are no CUDA arrays. */
 static struct side box(const struct cudaPitchedPtr *ptr, const struct cudaPos *at)
 {
     const size_t slice = ptr->pitch * ptr->ysize;

@@ -13,7 +13,7 @@ struct launch {
     _Alignas(16) char args[];
 };
 
-/* Kernels that may have more dynamic shared memory than all may. */
+/* Kernels that may have more dynamic shared memory than the default limit. */
 #define MAX_ALLOWED 64
 static struct {
     zmpi_emu_kernel *kernel;
@@ -22,7 +22,7 @@ static struct {
 
 static const struct launch *running;
 
-/* What a kernel stores, it stores by way of the second mapping. */
+/* A kernel's stores go through the second mapping. */
 static const char *find_access(void **p, size_t size)
 {
     const struct allocation *a = zmpi_rt_find(*p);

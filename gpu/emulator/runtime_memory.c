@@ -1,7 +1,7 @@
-/* The fake CUDA runtime: memory of all kinds. Device memory is mapped twice. Where the program
- * knows it, kernels alone can read it, and copies write it; its end (rounded up to 256 bytes) lies
- * before a page that nothing can touch. The second mapping is for what kernels store by zd_st_*, so
- * that a plain assignment faults: it would escape the store buffers. */
+/* The fake CUDA runtime: memory of all kinds. Device memory is mapped twice. At the address that
+ * the program knows, only kernels can read it and only copies can write it; its end (rounded up to
+ * 256 bytes) lies before a page that nothing can touch. Kernels' zd_st_* stores use the second
+ * mapping, so that a plain assignment, which would escape the store buffers, faults. */
 #include "runtime.h"
 
 #include <stdio.h>
@@ -81,7 +81,7 @@ static int map_twice(size_t size, char **first, char **second)
     return *first != NULL && *second != NULL;
 }
 
-/* New pages for a->size bytes, which end where the last one but a guard page does. */
+/* New pages for a->size bytes, which end just before the guard page. */
 static int map(struct allocation *a)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -131,7 +131,7 @@ static cudaError_t allocate(enum cudaMemoryType type, void **p, size_t size, int
     return cudaSuccess;
 }
 
-/* type: what must have allocated it; managed memory is freed like the device's. */
+/* type: the kind that must have been allocated. Managed memory is freed like the device's. */
 cudaError_t zmpi_rt_free(void *p, enum cudaMemoryType type)
 {
     if (p == NULL)
@@ -199,7 +199,7 @@ static void destroy_work(struct work *work)
     free(work);
 }
 
-/* It has its address at once, and may be used by what comes after it in the stream. */
+/* The memory has its address at once; later work of the stream may use it. */
 cudaError_t cudaMallocAsync(void **p, size_t size, cudaStream_t handle)
 {
     cudaError_t e = zmpi_rt_enter(__func__);
@@ -247,7 +247,7 @@ cudaError_t cudaMallocHost(void **p, size_t size)
     return zmpi_rt_leave(e);
 }
 
-/* Freeing waits for all that could use it, but for memory of pools. */
+/* Waits, as CUDA does, for all work that could use the memory, except for memory of pools. */
 static cudaError_t free_waiting(void *p, enum cudaMemoryType type)
 {
     const struct allocation *a = zmpi_rt_find(p);
@@ -376,7 +376,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 
 /* ---- the driver ---- */
 
-/* Of memory that CUDA does not know all is 0. The context of memory of a pool is NULL. */
+/* For memory that CUDA does not know, all attributes are 0. For memory of a pool the context is
+ * NULL. */
 static CUresult tell(const struct allocation *a, CUpointer_attribute attribute, void *data)
 {
     switch (attribute) {

@@ -1,7 +1,7 @@
-/* The fake CUDA runtime: what is queued in streams. Nothing runs by itself: who waits runs what is
- * waited for, on its own thread; so work is done as late as it may. Or, with a seed
- * (zmpi_emu_set_early), some of it any time before, in whatever order the streams allow. Streams
- * are never freed, since others may refer to them; a destroyed one is refused. */
+/* The fake CUDA runtime: queued work of streams. Nothing runs by itself: whoever waits runs what it
+ * waits for, on its own thread, so that work happens as late as possible. With a seed
+ * (zmpi_emu_set_early) some work happens earlier, in an order that the streams allow. Streams are
+ * never freed, because others may refer to them; a destroyed one is refused. */
 #include "runtime.h"
 
 #include <stdlib.h>
@@ -37,7 +37,8 @@ void zmpi_rt_queue(struct zmpi_emu_stream *stream, struct work *work)
 
 /* ---- what waits for what ---- */
 
-/* The legacy stream and the ordinary ones wait for what was queued in each other before. */
+/* The legacy stream waits for work queued before in ordinary streams, and they wait for its work.
+ */
 static void run_what_comes_before(struct zmpi_emu_stream *stream, const struct work *work)
 {
     const uint64_t before = work->number - 1;
@@ -50,7 +51,7 @@ static void run_what_comes_before(struct zmpi_emu_stream *stream, const struct w
             zmpi_rt_run_until(s, before);
 }
 
-/* Does a copy of that stream wait for nothing that has not been done? */
+/* Does a copy of that stream wait only for work that is done? */
 static int copy_is_free(const struct zmpi_emu_stream *stream)
 {
     for (const struct work *w = stream->first; w != NULL; w = w->next) {
@@ -63,7 +64,8 @@ static int copy_is_free(const struct zmpi_emu_stream *stream)
     return 0;
 }
 
-/* A kernel is about to run: which copies of other streams might the device make meanwhile? */
+/* A kernel is about to run: counts the copies of other streams that the device could make
+ * meanwhile. */
 static void note_overlaps(const struct zmpi_emu_stream *stream)
 {
     int up = 0, down = 0;
@@ -117,7 +119,7 @@ unsigned zmpi_emu_queued(void)
 
 /* ---- time ---- */
 
-/* Up to three pieces of work, each of any stream, where work is done early. */
+/* Does up to three pieces of work, of any streams, where work happens early. */
 static void pass_time(void)
 {
     uint64_t count = 0;

@@ -3,7 +3,7 @@
 
 #include "cuda.h"
 
-/* Memory, streams and events of the context are gone, whoever has made them; memory of pools is not
+/* Memory, streams and events of the context are gone, whoever made them. Memory of pools stays
  * (CUDA runtime API, cudaDeviceReset). */
 static void end(struct zmpi_emu_context *c)
 {
@@ -36,7 +36,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
     return e;
 }
 
-/* The next one may have its address. */
+/* The next context may get the same address. */
 CUresult cuCtxDestroy_v2(CUcontext context)
 {
     CUresult e = (CUresult)zmpi_rt_enter_driver(__func__);

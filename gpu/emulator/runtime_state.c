@@ -1,4 +1,4 @@
-/* The fake CUDA runtime (cuda_runtime.h): its lock and what it is told by the environment; which
+/* The fake CUDA runtime (cuda_runtime.h): its lock, its settings from the environment, and which
  * calls fail. */
 #include "runtime.h"
 
@@ -21,10 +21,10 @@ struct fault {
 static struct {
     pthread_mutex_t lock;
     int begun;   /* the environment was read */
-    int started; /* the driver was; it is by the first call that asks for more than a version */
+    int started; /* so was the driver; the first call that asks for more than a version starts it */
     int devices, pools;
     size_t memory;
-    uint64_t early; /* 0: work is done as late as it may; else what decides when */
+    uint64_t early; /* 0: work happens as late as possible; else the seed that decides when */
     cudaError_t stuck;
     struct fault faults[MAX_FAULTS];
     unsigned fault_count;
@@ -139,7 +139,7 @@ cudaError_t zmpi_rt_fault(const char *name)
     return error;
 }
 
-/* Does CUDA give this error back from every later call too? Of these driver_types.h says so. */
+/* Is it an error that CUDA returns from every later call too? driver_types.h says so of these. */
 static int sticks(cudaError_t error)
 {
     return error == cudaErrorIllegalAddress || error == cudaErrorLaunchTimeout ||
@@ -249,7 +249,7 @@ cudaError_t cudaPeekAtLastError(void)
 cudaError_t cudaGetLastError(void)
 {
     const cudaError_t error = last_error;
-    last_error = cudaSuccess; /* of one that has stuck the next call tells */
+    last_error = cudaSuccess; /* the next call reports a sticky error */
     return error;
 }
 

@@ -69,7 +69,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle)
     return zmpi_rt_leave(e);
 }
 
-/* Who asks again and again gets one piece of work done each time. */
+/* A caller that asks again and again gets one piece of work done each time. */
 cudaError_t cudaStreamQuery(cudaStream_t handle)
 {
     struct zmpi_emu_stream *stream;
@@ -140,7 +140,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 struct event_work {
     struct work work;
-    struct zmpi_emu_event *event; /* NULL: only waits for what comes before */
+    struct zmpi_emu_event *event; /* NULL: it only waits for earlier work */
 };
 
 static void run_event(struct work *work)

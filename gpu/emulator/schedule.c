@@ -1,4 +1,4 @@
-/* A launch: blocks on their places, threads on their fibers, whose turn it is. */
+/* Runs a launch: it puts blocks on places and threads on fibers, and decides whose turn it is. */
 #include "machine.h"
 
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void resume(struct thread *thread)
     zmpi_emu_self = NULL;
 }
 
-/* The lanes of one warp go on, in some order, each up to where it waits or gives way. */
+/* Lets the lanes of one warp run, in some order, each until it waits or yields. */
 static void turn(struct block *block)
 {
     struct warp *warp = &block->warps[pick_bit(block->ready_warps)];
@@ -90,7 +90,7 @@ static void begin_block(struct block *block, unsigned place, uint32_t bid)
     block->static_size = 0;
     block->acquired = 0;
     block->meeting = (struct meeting){0};
-    /* What a kernel finds in shared memory is anything. */
+    /* Shared memory has arbitrary contents when a kernel starts. */
     memset(block->shared, (int)zmpi_emu_random(256), STATIC_SIZE + grid->shared_bytes);
     for (unsigned w = 0; w < grid->block / WARP; w++) {
         block->warps[w] = (struct warp){0};
@@ -142,7 +142,7 @@ static void run_blocks(const uint32_t *order)
 
 /* ---- the launch ---- */
 
-/* One more than there are threads, so that below every stack is another. */
+/* One stack more than there are threads, so that every thread has another stack below its own. */
 static int have_stacks(size_t count)
 {
     const size_t size = (count + 1) * zmpi_fiber_stack_size();

@@ -1,4 +1,4 @@
-/* The thread that runs, as all files of the emulator see it: what fails, who waits, chance. */
+/* The running thread as all files of the emulator see it: failures, waiting, random choices. */
 #include "machine.h"
 
 #include <stdarg.h>
@@ -28,7 +28,7 @@ uint32_t zmpi_emu_random(uint32_t n)
 static void fail(const struct thread *thread, const char *format, va_list args)
 {
     if (M.failed)
-        return; /* the first tells most */
+        return; /* the first message tells most */
     M.failed = 1;
     int used = snprintf(M.message, sizeof M.message,
                         "kernel %s, block %u, thread %u, at %s: ", M.grid->name, thread->self.bid,

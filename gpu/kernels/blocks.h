@@ -1,6 +1,6 @@
 /*
- * blocks.h - what all kernels are made of: the tile that a block of threads works on, and sums over
- * threads and over blocks.
+ * blocks.h - what all kernels share: the tile that a block of threads works on, sums over threads,
+ * and sums over blocks of threads.
  */
 #ifndef ZMPI_GPU_BLOCKS_H
 #define ZMPI_GPU_BLOCKS_H
@@ -8,26 +8,26 @@
 #include "device_code.h"
 #include "kernels.h"
 
-/* With names that are macros. */
+/* So that `name` may be a macro: it is expanded first. */
 #define KERNEL(name, type, a) ZD_KERNEL(name, type, a)
 #define KERNEL_BOUNDED(name, type, a, threads, blocks)                                             \
     ZD_KERNEL_BOUNDED(name, type, a, threads, blocks)
 #define LAUNCH(kernel, grid, block, shared, stream, a)                                             \
     ZD_LAUNCH(kernel, grid, block, shared, stream, a)
 
-/* In front of a loop that is to stay one. */
+/* Keeps nvcc from unrolling the loop that follows. */
 #ifdef __CUDACC__
 #define ONE_BY_ONE _Pragma("unroll 1")
 #else
 #define ONE_BY_ONE
 #endif
 
-/* Blocks per multiprocessor that registers are shared by. */
+/* Blocks of threads per multiprocessor; they share its registers. */
 #define ENCODERS 2
 #define DECODERS (ZD_RESIDENT < 3 * 512 ? 2 : 3)
 
-/* A block of 512 threads works on a chunk of up to 32 KiB; each warp on up to 16 of its blocks of
- * 32 elements, two lanes (or more, words_t.h) on a block. */
+/* A block of 512 threads works on a chunk of up to 32 KiB. A warp has up to 16 of the chunk's
+ * blocks of 32 elements; two lanes (or more, words_t.h) share a block. */
 enum {
     ZMPI_CUDA_X = 1,
     ZMPI_CUDA_Y = 2,
@@ -41,7 +41,7 @@ enum { THREADS = 512, WARPS = THREADS / 32, CHUNK_BYTES = 32768, CODED_BYTES = C
 
 /* ---- the tile ---- */
 
-/* Numbers below 8192 divided by d: multiplied by 2^32 / d, rounded up. */
+/* Divides numbers below 8192 by d: multiplies by 2^32 / d, rounded up, and takes the upper half. */
 struct divisor {
     uint32_t d, by;
 };
@@ -65,9 +65,10 @@ struct tile {
     uint32_t z, y, x; /* extents */
     uint32_t plane, count, blocks;
     struct divisor by_x, by_y;
-    struct divisor by_run; /* words that lie behind each other in the array: a row, or all */
-    uint32_t vector;       /* may 16 bytes be accessed at a time? */
-    /* Bytes of the array from the end of a run to the next, and of a plane; if `vector`. */
+    struct divisor by_run; /* contiguous words of the array: a row, or all of them */
+    uint32_t vector;       /* are accesses of 16 bytes allowed? */
+    /* Bytes of the array from the end of a run to the next run, and additionally at the end of a
+     * plane; set if `vector` is. */
     uint32_t skip_run, skip_plane;
 };
 
@@ -77,7 +78,7 @@ ZD_FN uint32_t clip(uint64_t words, uint32_t tile, uint64_t at)
     return left < tile ? (uint32_t)left : tile;
 }
 
-/* Chunk k. array: its address, of which only the alignment counts. */
+/* The tile of chunk k. Of `array` only the alignment counts. */
 ZD_FN void tile_of(const struct zmpi_cuda_tiles *t, uint32_t k, const void *array, struct tile *c)
 {
     const uint32_t gx = (uint32_t)t->grid[2], gy = (uint32_t)t->grid[1];
@@ -105,7 +106,7 @@ ZD_FN void tile_of(const struct zmpi_cuda_tiles *t, uint32_t k, const void *arra
                 (run | plane) >> 32 == 0 && (whole || ((c->x | (uint32_t)t->words[2]) & odd) == 0);
 }
 
-/* Bytes of the array from the tile's first element to element e, where 16 bytes may be accessed.
+/* Byte distance in the array from the tile's first element to element e, for accesses of 16 bytes.
  * whole: the tile is one run. */
 ZD_FN uint64_t bytes_to(const struct tile *c, uint32_t width, uint32_t e, int whole)
 {
@@ -115,7 +116,7 @@ ZD_FN uint64_t bytes_to(const struct tile *c, uint32_t width, uint32_t e, int wh
     return (uint64_t)run * c->skip_run + (uint64_t)divide(run, c->by_y) * c->skip_plane + e * width;
 }
 
-/* Where element e of the tile is in the array. */
+/* The word of the array that is element e of the tile. */
 ZD_FN uint64_t word_at(const struct zmpi_cuda_tiles *t, const struct tile *c, uint32_t e)
 {
     const uint32_t row = divide(e, c->by_run), z = divide(row, c->by_y);
@@ -124,7 +125,7 @@ ZD_FN uint64_t word_at(const struct zmpi_cuda_tiles *t, const struct tile *c, ui
 
 /* ---- sums ---- */
 
-/* Of the lanes below this one and this one, of every `each`th. */
+/* The sum over this lane and the lanes below it, of which each `each`th counts. */
 ZD_FN uint32_t warp_sum_up(uint32_t v, uint32_t each)
 {
     ZD_UNROLL
@@ -165,8 +166,9 @@ ZD_FN uint64_t warp_sum_u64(uint64_t v)
     return v;
 }
 
-/* Of what all threads before this one have; *all: of all threads. A barrier stands between the two
- * halves. each: so many lanes behind each other have the same, which counts once. */
+/* The sum over all threads before this one; *all: over all threads. Between the two halves the
+ * caller needs a barrier. each: that many neighbouring lanes have the same value, which counts
+ * once. */
 ZD_FN uint32_t block_sum_begin(uint32_t total[WARPS], uint32_t v, uint32_t each)
 {
     const uint32_t up = warp_sum_up(v, each);
@@ -184,15 +186,15 @@ ZD_FN uint32_t block_sum_end(const uint32_t total[WARPS], uint32_t before, uint3
 
 /* ---- blocks of 32 elements ---- */
 
-/* Mask of the elements of a block that exist. */
+/* The mask of a block's elements that exist. */
 ZD_FN uint32_t block_mask(uint32_t count, uint32_t block)
 {
     const uint32_t left = count > block * 32 ? count - block * 32 : 0;
     return left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1;
 }
 
-/* What four registers of a lane have: bit 0 of a register's number and bit 0 of a bit's place in it
- * change places, and bits 1. */
+/* Transposes bits within a lane's four registers: bits 0 and 1 of a register's number change places
+ * with bits 0 and 1 of a bit's position in it. */
 ZD_FN void swap_within(uint32_t row[4])
 {
     ZD_UNROLL
@@ -209,8 +211,9 @@ ZD_FN void swap_within(uint32_t row[4])
     }
 }
 
-/* Selectors of bytes for lanes that take the parts of a block in turn (words_t.h): byte i is byte
- * i ^ part_xor, of one word, or of two that have two each in their lower half. */
+/* Byte selectors for lanes that take the parts of a block in another order (words_t.h): byte i of
+ * the result is byte i ^ part_xor of one word, or of two words with two bytes each in their lower
+ * halves. */
 ZD_FN uint32_t permuted_bytes(uint32_t part_xor)
 {
     return 0x3210 ^ 0x1111 * part_xor;
@@ -221,9 +224,10 @@ ZD_FN uint32_t permuted_pairs(uint32_t part_xor)
     return 0x5410 ^ 0x1111 * (part_xor + (part_xor & 2));
 }
 
-/* What of a block's exceptions is stored, packed: their rare path is to cost no registers. */
+/* What a block stores for its exceptions, packed into one word, so that this rare path costs no
+ * registers. */
 struct stored {
-    uint32_t values;        /* at most 32; 1: all of them have one pattern */
+    uint32_t values;        /* at most 32; 1 if all exceptions have the same bits */
     uint32_t values_before; /* in the chunk, below 8192 */
     uint32_t masks_before;  /* at most 255 */
 };
@@ -242,12 +246,12 @@ ZD_FN struct stored stored_unpack(uint32_t packed)
     return v;
 }
 
-/* ---- sums over blocks: the decoupled look-back ----
+/* ---- sums over blocks of threads: the decoupled look-back ----
  *
- * state[k] tells of chunk k: nothing yet, its size, or the sum of the sizes up to it. Flag and
- * value are one word, written at once, and tell of no other memory: relaxed order is enough. Chunks
- * are taken in order (a ticket), so that whoever waits does so for blocks that run already.
- */
+ * state[k] holds nothing yet, or the size of chunk k, or the sum of the sizes up to chunk k. Flag
+ * and value are one word, written at once, and refer to no other memory, so relaxed order is
+ * enough. Chunks are taken in order, by tickets, so that a block of threads waits only for others
+ * that already run. */
 #define STATE_SIZE 1u
 #define STATE_SUM  2u
 
@@ -256,13 +260,13 @@ ZD_FN void state_set(uint64_t *state, uint32_t flag, uint64_t value)
     zd_st_relaxed_u64(state, (uint64_t)flag << 62 | value);
 }
 
-/* One thread: chunk k's size is known. */
+/* One thread publishes chunk k's size. */
 ZD_FN void look_back_begin(uint64_t *state, uint32_t k, uint32_t size)
 {
     state_set(state + k, k == 0 ? STATE_SUM : STATE_SIZE, size);
 }
 
-/* Then a whole warp: the sum of the sizes before chunk k. */
+/* Then a whole warp computes the sum of the sizes before chunk k. */
 ZD_FN uint64_t look_back_end(uint64_t *state, uint32_t k, uint32_t size)
 {
     const uint32_t lane = zd_lane();

@@ -1,11 +1,14 @@
 /*
- * decode_t.h - template: the kernel that decompresses: one chunk per block of threads
- * (format.md 1.2, 1.3). After quant_t.h. The stream is untrusted: nothing of a chunk leaves before
- * its checksum and its parts are found right, and no index depends on what was not checked.
+ * decode_t.h - template: the kernel that decompresses, one chunk per block of threads (format.md
+ * 1.2, 1.3). After quant_t.h.
  *
- * A chunk's residuals go to shared memory, where they are summed along the axes. Its bytes are read
- * where they are: first all of them for the checksum, then from the multiprocessor's cache. What
- * decides where something is read is read once.
+ * The stream is untrusted. The kernel writes nothing of a chunk before it has found checksum and
+ * parts right, and checks every value before it becomes an index.
+ *
+ * A chunk's residuals go to shared memory, where the kernel sums them along the axes. It reads the
+ * chunk's bytes where they are: first all of them for the checksum, then again from the
+ * multiprocessor's cache. It reads a value that decides an address only once, so that the value
+ * cannot change after the check.
  */
 
 struct F(decompress_args) {
@@ -35,11 +38,11 @@ struct F(decoder) {
     U carry[WARPS];
     struct tile tile;
     struct F(parts) parts;
-    uint32_t mask[BLOCKS]; /* exceptions */
-    uint32_t
-        value[BLOCKS]; /* where the first value is, in words of the chunk; SAME: there is one */
+    uint32_t mask[BLOCKS];  /* exceptions */
+    uint32_t value[BLOCKS]; /* where the first value is, in words of the chunk; SAME: there is only
+                               one */
     uint32_t total[2][WARPS], restarts[WARPS];
-    uint32_t chunk, size, hash, needed, bad, good, checksum; /* good: parts */
+    uint32_t chunk, size, hash, needed, bad, good, checksum; /* good: the parts are sound */
 };
 
 #define SAME 0x80000000u
@@ -51,7 +54,7 @@ ZD_FN U F(get_word)(const uint32_t *from)
     return WIDTH == 8 ? (U)(from[0] | (uint64_t)from[WIDTH / 4 - 1] << 32) : (U)from[0];
 }
 
-/* As parse_chunk in codec/kernels/layout_t.h, up to the length bytes. */
+/* Parses the head, as parse_chunk in codec/kernels/layout_t.h does, up to the length bytes. */
 ZD_FN int F(parse_head)(const uint32_t *coded, uint32_t size, const struct tile *c, int is_float,
                         struct F(parts) *p)
 {
@@ -84,12 +87,12 @@ ZD_FN int F(parse_head)(const uint32_t *coded, uint32_t size, const struct tile 
 
 /* The block of this lane. */
 struct F(coded_block) {
-    uint32_t length, marks; /* of planes; bits 7 and 6 of the length byte */
+    uint32_t length, marks; /* number of planes; bits 7 and 6 of the length byte */
     uint32_t words;         /* planes before it */
     uint32_t masks;         /* blocks with exceptions before it */
 };
 
-/* The length byte of each block; false if it cannot be one. */
+/* Parses the length byte of this lane's block; false if the byte is invalid. */
 ZD_FN int F(parse_length)(const uint32_t *coded, const struct tile *c, uint32_t lengths,
                           struct F(coded_block) *b)
 {
@@ -102,8 +105,8 @@ ZD_FN int F(parse_length)(const uint32_t *coded, const struct tile *c, uint32_t 
     return b->length <= 8 * WIDTH && (block < c->blocks || byte == 0);
 }
 
-/* Masks of exceptions, and where their values are: to shared memory. False if they are not sound,
- * or do not fill the chunk from `masks` (words) on. Barriers inside. */
+/* Puts the masks of exceptions, and the places of their values, into shared memory. False if they
+ * are not sound, or do not fill the chunk from `masks` (words) on. Contains barriers. */
 ZD_FN int F(parse_exceptions)(struct F(decoder) *s, const uint32_t *coded,
                               const struct F(coded_block) *b, uint32_t masks, uint32_t count)
 {
@@ -124,14 +127,14 @@ ZD_FN int F(parse_exceptions)(struct F(decoder) *s, const uint32_t *coded,
 
 /* ---- residuals ---- */
 
-/* Those of the warp's blocks, to shared memory. */
+/* Puts the residuals of the warp's blocks into shared memory. */
 ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) *b,
                             union F(words) *w)
 {
     const struct F(passes) t = F(passes_make)();
     const uint32_t from = zd_lane() % EACH * PART;
     uint32_t signs = b->length > 0 ? planes[b->words] : 0;
-    const uint32_t *own = planes + b->words + 1 + from; /* what of it is read, `length` says */
+    const uint32_t *own = planes + b->words + 1 + from; /* `length` says how much of it is read */
     U m[VALUES] = {0};
     ZD_UNROLL
     for (uint32_t k = 0; k < 8 * WIDTH / PASS; k++) {
@@ -164,16 +167,16 @@ ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) 
 
 /* ---- sums ---- */
 
-/* Along x, by all threads, each of which has some elements behind each other; sums begin anew every
- * `period` elements if `restarts`, a constant, is not 0; the period is a multiple of that. Barriers
- * before and after. */
+/* Sums along x, by all threads; each thread has some consecutive elements. If `restarts`, a
+ * constant, is not 0, sums begin anew every `period` elements, a multiple of it. Barriers before
+ * and after. */
 ZD_FN void F(sum_x)(struct F(decoder) *s, struct divisor period, uint32_t restarts)
 {
     const uint32_t lane = zd_lane(), first = zd_tid() * VALUES;
     const uint32_t start = restarts ? first - divide(first, period) * period.d : first;
     const uint32_t whole = !restarts    ? VALUES
                            : start == 0 ? 0
-                                        : period.d - start; /* elements that want a carry */
+                                        : period.d - start; /* elements that need the carry */
     union F(lane_words) v;
     U acc = 0;
     ZD_UNROLL
@@ -217,7 +220,7 @@ ZD_FN void F(sum_x)(struct F(decoder) *s, struct divisor period, uint32_t restar
     ZD_SYNC();
 }
 
-/* n elements `stride` apart, by one thread. */
+/* One thread sums n elements that are `stride` apart. */
 ZD_FN void F(sum_column)(U *q, uint32_t n, uint32_t stride)
 {
     U acc = 0;
@@ -281,7 +284,7 @@ ZD_FN U F(finished)(const struct F(decompress_args) *a, const struct F(decoder) 
     return p->shift ? F(shift_up)(F(ordered_view)(q), p->shift) : F(ordered_view)(q);
 }
 
-/* Whole 16 bytes. whole: a constant, true if the tile is one run. */
+/* Stores the tile in units of 16 bytes. whole: a constant, true if the tile is one run. */
 ZD_FN void F(store_quads)(const struct F(decompress_args) *a, const struct F(decoder) *s,
                           const struct F(parts) *p, int usual, int whole)
 {
@@ -303,7 +306,7 @@ ZD_FN void F(store_quads)(const struct F(decompress_args) *a, const struct F(dec
     }
 }
 
-/* usual: a constant, true if the chunk is of map 0 without exceptions. */
+/* usual: a constant, true if the chunk has map 0 and no exceptions. */
 ZD_FN void F(store_any)(const struct F(decompress_args) *a, const struct F(decoder) *s,
                         const struct F(parts) *p, int usual)
 {
@@ -330,7 +333,7 @@ ZD_FN void F(store_tile)(const struct F(decompress_args) *a, const struct F(deco
 
 /* ---- a chunk ---- */
 
-/* The next chunk and where it is; false if there is nothing to do. */
+/* Finds the next chunk and its place; false if it is not needed. */
 ZD_FN int F(find)(const struct F(decompress_args) *a, struct F(decoder) *s)
 {
     if (zd_tid() == 0) {
@@ -360,7 +363,7 @@ ZD_FN int F(find)(const struct F(decompress_args) *a, struct F(decoder) *s)
     return s->needed != 0;
 }
 
-/* ZMPI_OK, and residuals (or words) in s->w; or what is wrong. Barriers inside. */
+/* Returns ZMPI_OK, with residuals (or words) in s->w, or what is wrong. Contains barriers. */
 ZD_FN uint32_t F(parse)(const struct F(decompress_args) *a, struct F(decoder) *s)
 {
     const struct F(parts) *const p = &s->parts;
@@ -397,7 +400,7 @@ ZD_FN uint32_t F(parse)(const struct F(decompress_args) *a, struct F(decoder) *s
         s->w.word[e] = p->map == ZMPI_CUDA_STORED && e < s->tile.count
                            ? F(get_word)(coded + 1 + e * (WIDTH / 4))
                            : 0;
-    ZD_SYNC(); /* only now must the checksum be there, which one warp has made meanwhile */
+    ZD_SYNC(); /* until here one warp may still have been computing the checksum */
     return !s->checksum ? ZMPI_ERR_CHECKSUM : good ? ZMPI_OK : ZMPI_ERR_CORRUPT;
 }
 

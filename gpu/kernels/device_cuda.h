@@ -1,4 +1,4 @@
-/* The words of device_code.h in CUDA, sm_75 and later. */
+/* The operations of device_code.h in CUDA, for sm_75 and later. */
 #ifndef ZMPI_DEVICE_CUDA_H
 #define ZMPI_DEVICE_CUDA_H
 
@@ -31,7 +31,7 @@
     extern __shared__ uint4 zd_dynamic_shared[];                                                   \
     type *const p = (type *)zd_dynamic_shared
 
-/* Not by <<<>>>, whose error would have to be asked for as the last one: that may be older. */
+/* Not by <<<>>>: its error would have to be read as the last error, which may be an older one. */
 #define ZD_LAUNCH(kernel, grid, block, shared_bytes, stream, args)                                 \
     zd_launch((const void *)(kernel), (grid), (block), (shared_bytes), (stream), &(args))
 static inline cudaError_t zd_launch(const void *kernel, unsigned grid, unsigned block,
@@ -113,7 +113,7 @@ ZD_SHUFFLES(f64, double, double)
     {                                                                                              \
         *p = v;                                                                                    \
     }
-/* The same for a type of our own and the one that CUDA's hints know. */
+/* The same for a type of our own and the type that CUDA's cache hints take. */
 #define ZD_STREAM(T, type, known)                                                                  \
     ZD_FN type zd_ld_stream_##T(const type *p)                                                     \
     {                                                                                              \

@@ -1,21 +1,21 @@
 /*
- * encode_t.h - template: the kernel that compresses: one chunk per block of threads, from words to
+ * encode_t.h - template: the kernel that compresses, one chunk per block of threads, from words to
  * bytes at their place in the stream (format.md 1.2). After integers_t.h and residual_t.h.
  *
- * A chunk is 32 KiB of shared memory: its words, which become integers in place, whose residuals go
- * into registers, which then make room for the planes. All sizes are known before the first plane
- * is made: so nothing is coded in vain, the chunk's place is asked for early, and no more than
- * the coded bytes leaves the multiprocessor.
+ * A chunk takes 32 KiB of shared memory. Its words become integers in place; their residuals go to
+ * registers, which frees the memory for the planes. All sizes are known before the first plane is
+ * made. So nothing is coded in vain, the kernel asks early for the chunk's place, and only coded
+ * bytes leave the multiprocessor.
  */
 
-/* What the block of this lane is coded to. */
+/* How the block of this lane is coded. */
 struct F(lengths) {
     uint32_t byte;  /* length byte, without the marks of exceptions */
-    uint32_t words; /* of planes before the block, in the chunk */
+    uint32_t words; /* of planes before this block, in the chunk */
     uint32_t signs;
 };
 
-/* A way to code the chunk; the same in all threads. */
+/* One way to code the chunk; the same in all threads. */
 struct F(attempt) {
     uint32_t map, axes, shift, exceptions;
     U base;
@@ -24,7 +24,7 @@ struct F(attempt) {
     uint32_t size;          /* bytes */
 };
 
-/* The chunk's bytes in front of the length bytes. */
+/* Bytes of the chunk before the length bytes. */
 ZD_FN uint32_t F(head_bytes)(uint32_t map)
 {
     return 4 + (map == ZMPI_CUDA_QUANTIZED ? 2 * WIDTH : WIDTH);
@@ -37,7 +37,7 @@ ZD_FN uint32_t F(stored_bytes)(const struct F(encoder) *s)
 
 /* ---- sizes ---- */
 
-/* The block's length and signs from its residuals, which become magnitudes. */
+/* The block's length and signs from its residuals, which it turns into magnitudes. */
 ZD_FN void F(measure_block)(U r[VALUES], struct F(lengths) *l)
 {
     uint32_t signs = 0;
@@ -59,20 +59,20 @@ ZD_FN void F(measure_block)(U r[VALUES], struct F(lengths) *l)
     l->signs = F(block_bits)(signs);
 }
 
-/* The word of the array that became element e of the tile. */
+/* The word of the array for element e of the tile, before it became an integer. */
 ZD_FN U F(original)(const struct F(compress_args) *a, const struct F(encoder) *s, uint32_t e)
 {
     return e < s->tile.count ? F(load_word)(&a->tiles, a->src, word_at(&a->tiles, &s->tile, e)) : 0;
 }
 
-/* Of the exceptions of a block, in a warp: is their bit pattern the same? */
+/* Do a block's exceptions all have the same bits? A warp asks. */
 ZD_FN int F(uniform)(uint32_t mask, U word)
 {
     const U first = F(zd_shfl)(word, zd_ffs32(mask) - 1);
     return !zd_any((mask >> zd_lane() & 1) && word != first);
 }
 
-/* How many values the block of this lane stores. */
+/* How many values this lane's block stores. */
 ZD_FN uint32_t F(count_values)(const struct F(compress_args) *a, const struct F(encoder) *s)
 {
     const uint32_t block = zd_warp() * VALUES;
@@ -88,7 +88,7 @@ ZD_FN uint32_t F(count_values)(const struct F(compress_args) *a, const struct F(
     return values;
 }
 
-/* Places of masks and values; barriers inside. Returns how many values there are. */
+/* Finds the places of masks and values. Contains barriers. Returns the number of values. */
 ZD_FN uint32_t F(measure_exceptions)(const struct F(compress_args) *a, struct F(encoder) *s,
                                      uint32_t *masks)
 {
@@ -114,7 +114,7 @@ ZD_FN void F(measure)(const struct F(compress_args) *a, struct F(encoder) *s, U 
     uint32_t values = 0;
     F(measure_block)(r, l);
     l->words = block_sum_begin(s->total[0], l->byte ? l->byte + 1 : 0, EACH);
-    ZD_SYNC(); /* and all residuals are made: the integers are not needed any more */
+    ZD_SYNC(); /* also: all residuals are made, so the integers are not needed any more */
     l->words = block_sum_end(s->total[0], l->words, &t->planes);
     t->masks = 0;
     if (t->exceptions)
@@ -122,7 +122,8 @@ ZD_FN void F(measure)(const struct F(compress_args) *a, struct F(encoder) *s, U 
     t->size = F(head_bytes)(t->map);
     if (t->planes + t->masks > 0)
         t->size += (s->tile.blocks + 3) / 4 * 4 + 4 * (t->planes + t->masks) + values * WIDTH;
-    if (WIDTH == 8 && t->exceptions && zd_sync_or(l->byte == 64)) /* there is no room for marks */
+    if (WIDTH == 8 && t->exceptions && zd_sync_or(l->byte == 64)) /* such a length byte has no room
+                                                                   * for marks */
         t->size = UINT32_MAX;
 }
 
@@ -145,8 +146,8 @@ ZD_FN void F(put_head)(const struct F(attempt) *t, uint32_t *coded)
                 t->base - (t->map == ZMPI_CUDA_QUANTIZED ? F(bits)(MAGIC) : 0));
 }
 
-/* Planes PASS * k and so on of the warp's blocks, by one transposition: of bits with registers,
- * then with lanes of the same block. */
+/* Makes planes PASS * k and following of the warp's blocks by one transposition: bits change places
+ * with registers, then with lanes of the same block. */
 ZD_FN void F(put_pass)(const struct F(passes) *t, const U m[VALUES], const struct F(lengths) *l,
                        uint32_t k, uint32_t *planes)
 {
@@ -196,7 +197,7 @@ ZD_FN void F(put_exceptions)(const struct F(compress_args) *a, const struct F(en
     }
 }
 
-/* All of the chunk but map 2. A barrier must follow. */
+/* Writes the whole chunk, unless it is stored (map 2). A barrier must follow. */
 ZD_FN void F(put_chunk)(const struct F(compress_args) *a, struct F(encoder) *s,
                         const struct F(attempt) *t, const struct F(lengths) *l, const U r[VALUES])
 {
@@ -219,7 +220,7 @@ ZD_FN void F(put_chunk)(const struct F(compress_args) *a, struct F(encoder) *s,
         F(put_exceptions)(a, s, t, planes + t->planes);
 }
 
-/* Map 2: the words, 4 bytes further. */
+/* Map 2: moves the words up by 4 bytes, behind the head. */
 ZD_FN void F(put_stored)(struct F(encoder) *s)
 {
     const uint32_t n = s->tile.count * (WIDTH / 4);
@@ -253,7 +254,7 @@ ZD_FN void F(begin)(const struct F(compress_args) *a, struct F(encoder) *s)
     ZD_SYNC();
 }
 
-/* Words to integers by map 0, or map 1 with a shift; false if that does not work. */
+/* Turns words into integers by map 0, or by map 1 with a shift; false if that fails. */
 ZD_FN int F(approximate)(const struct F(compress_args) *a, struct F(encoder) *s,
                          struct F(attempt) *t, uint64_t *squares)
 {
@@ -273,7 +274,7 @@ ZD_FN int F(approximate)(const struct F(compress_args) *a, struct F(encoder) *s,
     return !t->exceptions || F(fill_forward)(s, &t->base);
 }
 
-/* Words to integers by map 1 without a shift. */
+/* Turns words into integers by map 1 without a shift. */
 ZD_FN void F(exactly)(const struct F(compress_args) *a, struct F(encoder) *s, struct F(attempt) *t,
                       uint64_t *squares)
 {
@@ -284,7 +285,7 @@ ZD_FN void F(exactly)(const struct F(compress_args) *a, struct F(encoder) *s, st
     t->base = s->w.word[0];
 }
 
-/* The tile's words once more: they were made integers, or nothing came of it. */
+/* Loads the tile's words again: integers have replaced them. */
 ZD_FN void F(reload)(const struct F(compress_args) *a, struct F(encoder) *s)
 {
     ZD_SYNC();
@@ -292,8 +293,8 @@ ZD_FN void F(reload)(const struct F(compress_args) *a, struct F(encoder) *s)
     ZD_SYNC();
 }
 
-/* The chunk's bytes to s->w.coded, by the first map that is not longer than the words are. Returns
- * its size, which the look-back knows. A barrier must follow. */
+/* Codes the chunk into s->w.coded, by the first map whose result is not longer than the words.
+ * Tells the look-back the size and returns it. A barrier must follow. */
 ZD_FN uint32_t F(encode)(const struct F(compress_args) *a, struct F(encoder) *s, uint64_t *squares)
 {
     U r[VALUES];
@@ -332,7 +333,7 @@ ZD_FN uint32_t F(encode)(const struct F(compress_args) *a, struct F(encoder) *s,
     return size;
 }
 
-/* psnr: the tile's elements that count, and the squares of their errors. */
+/* psnr: adds the tile's squared errors, and the number of elements that count. */
 ZD_FN void F(add_errors)(const struct F(compress_args) *a, uint32_t counted, uint64_t squares)
 {
     squares = warp_sum_u64(squares);
@@ -343,7 +344,7 @@ ZD_FN void F(add_errors)(const struct F(compress_args) *a, uint32_t counted, uin
     }
 }
 
-/* How many of this thread's elements the PSNR counts. */
+/* How many of this thread's elements count for the PSNR. */
 ZD_FN uint32_t F(count_ordinary)(const struct F(compress_args) *a, const struct F(encoder) *s)
 {
     uint32_t n = 0;
@@ -352,7 +353,7 @@ ZD_FN uint32_t F(count_ordinary)(const struct F(compress_args) *a, const struct 
     return n;
 }
 
-/* The coded chunk to its place, its entry to the table. */
+/* Writes the coded chunk to its place, and its entry to the table. */
 ZD_FN void F(finish)(const struct F(compress_args) *a, struct F(encoder) *s, uint32_t size)
 {
     if (zd_warp() == 0) {

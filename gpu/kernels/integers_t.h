@@ -1,6 +1,7 @@
 /*
- * integers_t.h - template: a chunk's words in shared memory to integers, in place (format.md 4.4 to
- * 4.7). After quant_t.h. Functions of all threads of a block, and so is what they return.
+ * integers_t.h - template: turns a chunk's words in shared memory into integers, in place
+ * (format.md 4.4 to 4.7). After quant_t.h. All threads of a block call these functions together and
+ * get the same results.
  */
 
 struct F(compress_args) {
@@ -11,7 +12,8 @@ struct F(compress_args) {
     struct zmpi_cuda_result *result;
     uint32_t *ticket;
     uint64_t *state;
-    T errors_scale, errors_below; /* psnr: units, and what is counted; scale 0: nothing is */
+    T errors_scale, errors_below; /* psnr: the unit, and the limit of what counts; scale 0: no
+                                   * errors are added up */
     struct F(rule) rule;
 };
 
@@ -20,8 +22,9 @@ struct F(encoder) {
     uint64_t sum[XXH_ROUNDS][XXH_LANES];
     uint64_t place; /* of the coded chunk in the stream */
     struct tile tile;
-    uint32_t exception[BLOCKS]; /* one mask per block, once there are any */
-    uint32_t held[BLOCKS];      /* 1 + last quantized element up to the end of a block, or 0 */
+    uint32_t exception[BLOCKS]; /* one mask per block, if there are exceptions */
+    uint32_t held[BLOCKS];      /* 1 + the last quantized element up to the end of each block; 0:
+                                 * none */
     uint32_t total[3][WARPS];
     uint32_t chunk, axes, fits, differs, first;
 };
@@ -33,14 +36,14 @@ ZD_FN int F(differs)(const struct F(level) *l, T x)
     return FABS(x) <= l->limit && F(bits)(x) != SIGN && F(bits)(F(quantize)(l, x).x) != F(bits)(x);
 }
 
-/* Each warp looks at one of the 16 sampled blocks: which levels fit how many elements, which do
- * surely not reproduce them. */
+/* Each warp looks at one of the 16 sampled blocks: how many elements fit each level, and which
+ * levels surely do not reproduce them. */
 ZD_FN void F(sample_levels)(const struct F(rule) *rule, struct F(encoder) *s)
 {
     const uint32_t nb = s->tile.blocks, warp = zd_warp();
     const uint32_t block = nb <= WARPS ? warp : warp * nb / WARPS, e = block * 32 + zd_lane();
     const int in = block < nb && e < s->tile.count;
-    const T x = in ? F(value)(s->w.word[e]) : (T)INFINITY; /* which no level fits */
+    const T x = in ? F(value)(s->w.word[e]) : (T)INFINITY; /* fits no level */
     uint32_t fits = 0, differs = 0;
     ZD_UNROLL
     for (int i = 0; i < LEVELS; i++) {
@@ -53,7 +56,7 @@ ZD_FN void F(sample_levels)(const struct F(rule) *rule, struct F(encoder) *s)
     }
 }
 
-/* How many elements of the tile, not only of its samples, fit each level. */
+/* Counts how many elements of the whole tile fit each level. */
 ZD_FN void F(count_levels)(const struct F(rule) *rule, struct F(encoder) *s, uint32_t fit[LEVELS])
 {
     ZD_UNROLL
@@ -88,7 +91,7 @@ ZD_FN int F(choose_level)(const struct F(rule) *rule, struct F(encoder) *s)
     ZD_UNROLL
     for (int i = 0; i < LEVELS; i++)
         fit[i] = s->fits >> 10 * i & 1023;
-    if (fit[rule->levels - 1] == 0) /* as in a tile that is nearly all fill values */
+    if (fit[rule->levels - 1] == 0) /* a tile that is nearly all fill values, for example */
         F(count_levels)(rule, s, fit);
     const uint32_t all = fit[rule->levels - 1];
     int level = 0;
@@ -99,7 +102,7 @@ ZD_FN int F(choose_level)(const struct F(rule) *rule, struct F(encoder) *s)
     const uint32_t differs = s->differs;
     for (int finer = rule->levels - 1; finer > level; finer--) {
         int some = 0;
-        if (differs >> finer & 1) /* mostly so */
+        if (differs >> finer & 1) /* the usual case */
             continue;
         for (uint32_t e = zd_tid(); !some && e < s->tile.count; e += THREADS)
             some = F(differs)(&rule->level[finer], F(value)(s->w.word[e]));
@@ -111,7 +114,7 @@ ZD_FN int F(choose_level)(const struct F(rule) *rule, struct F(encoder) *s)
 
 /* ---- quantization ---- */
 
-/* The error of a quantized element in units of the psnr bound, squared (codec/bound/errors_t.h). */
+/* The squared error of a quantized element, in units of the psnr bound (codec/bound/errors_t.h). */
 ZD_FN uint32_t F(squared_error)(T difference, T scale)
 {
     T error = FABS(difference) * scale;
@@ -120,8 +123,8 @@ ZD_FN uint32_t F(squared_error)(T difference, T scale)
     return (uint32_t)(int32_t)(units * units);
 }
 
-/* fails: of this thread's elements, as F(block_bits) has them. Are there exceptions? Their masks.
- */
+/* fails: bits of this thread's elements, as F(block_bits) takes them. Returns whether there are
+ * exceptions, and stores their masks. */
 ZD_FN uint32_t F(mark_exceptions)(struct F(encoder) *s, uint32_t fails)
 {
     if (!zd_sync_or(fails))
@@ -133,15 +136,15 @@ ZD_FN uint32_t F(mark_exceptions)(struct F(encoder) *s, uint32_t fails)
     return 1;
 }
 
-/* May x be quantized, and is v near enough? Not if x is -0. */
+/* May x be quantized, and is v near enough? False for -0. */
 ZD_FN bool F(is_ordinary)(const struct F(compress_args) *a, const struct F(level) *level, T x, T v)
 {
     const int within = FABS(x) <= level->limit, near = FABS(x - v) < a->rule.bound;
-    return (within & near & (int)(F(bits)(x) != SIGN)) != 0; /* no jumps */
+    return (within & near & (int)(F(bits)(x) != SIGN)) != 0; /* without jumps */
 }
 
-/* Integers are MAGIC's bits more than what they stand for: differences do not show it. *squares: of
- * this thread's elements, if `errors`, a constant. */
+/* The integers keep MAGIC's bits: differences cancel them. Adds this thread's squared errors to
+ * *squares if `errors`, a constant, is set. Returns whether there are exceptions. */
 ZD_FN uint32_t F(quantize_any)(const struct F(compress_args) *a, const struct F(level) *level,
                                struct F(encoder) *s, int errors, uint64_t *squares)
 {
@@ -175,7 +178,7 @@ ZD_FN uint32_t F(quantize_any)(const struct F(compress_args) *a, const struct F(
     return F(mark_exceptions)(s, fails);
 }
 
-/* Are there exceptions? */
+/* Quantizes the tile. Returns whether there are exceptions. */
 ZD_FN uint32_t F(quantize_tile)(const struct F(compress_args) *a, const struct F(level) *level,
                                 struct F(encoder) *s, uint64_t *squares)
 {
@@ -184,7 +187,7 @@ ZD_FN uint32_t F(quantize_tile)(const struct F(compress_args) *a, const struct F
                                : F(quantize_any)(a, &l, s, 0, squares);
 }
 
-/* The same for magnitudes without their lowest bits. */
+/* The same for map 1 with a shift: magnitudes lose their lowest bits. */
 ZD_FN uint32_t F(shift_tile)(const struct F(rule) *rule, struct F(encoder) *s)
 {
     uint32_t fails = 0;
@@ -207,7 +210,7 @@ ZD_FN uint32_t F(shift_tile)(const struct F(rule) *rule, struct F(encoder) *s)
 
 ZD_FN void F(exact_tile)(const struct F(rule) *rule, struct F(encoder) *s)
 {
-    U origin = 0; /* of thread 0, and in a register: others must not read the word meanwhile */
+    U origin = 0; /* thread 0's; in a register, because others write the word meanwhile */
     for (uint32_t e = zd_tid(); e < s->tile.count; e += THREADS) {
         const U q = F(integer_of)(rule, 0, s->w.word[e]);
         origin = e == 0 ? q : origin;
@@ -219,7 +222,7 @@ ZD_FN void F(exact_tile)(const struct F(rule) *rule, struct F(encoder) *s)
 
 /* ---- exceptions take the integer of the last quantized element ---- */
 
-/* s->held of all blocks; s->first, one more than the number of the first quantized element. */
+/* Sets s->held of all blocks, and s->first: 1 + the first quantized element, or 0. */
 ZD_FN void F(find_held)(struct F(encoder) *s)
 {
     const uint32_t block = zd_tid(), lane = zd_lane();
@@ -253,7 +256,7 @@ ZD_FN void F(find_held)(struct F(encoder) *s)
     ZD_SYNC();
 }
 
-/* False if no element is quantized; else *base. */
+/* Gives each exception its integer, and sets *base. False if no element is quantized. */
 ZD_FN int F(fill_forward)(struct F(encoder) *s, U *base)
 {
     F(find_held)(s);

@@ -1,8 +1,8 @@
 /*
- * kernels.c - the kernels for both widths of words, and how they are started. CUDA when nvcc
- * compiles it (kernels.cu), else for the emulator.
+ * kernels.c - the kernels for both word sizes, and their launches. nvcc compiles it for CUDA
+ * (kernels.cu), a host compiler for the emulator.
  *
- * What should bound them: the issue of instructions (docs/internals/cuda_kernels.md has counts).
+ * The issue of instructions should limit their speed (docs/internals/cuda_kernels.md has counts).
  */
 #include "kernels.h"
 
@@ -30,7 +30,7 @@ ZD_CONST float fill_values[] = {1e20F, 1e21F, 1e22F, 1e23F,     1e24F,       1e2
                                 1e28F, 1e29F, 1e30F, 1e31F,     1e32F,       1e33F,  1e34F, 1e35F,
                                 1e36F, 1e37F, 1e38F, 9.999e20F, 9.96921e36F, FLT_MAX};
 
-/* Larger for larger numbers. */
+/* Orders as the numbers do. */
 ZD_FN uint64_t range_key(double x)
 {
     const uint64_t u = zd_f64_bits(x), sign = (uint64_t)1 << 63;
@@ -58,7 +58,7 @@ KERNEL(clear, struct clear_args, a)
 
 enum { TICKET_AT = 64, STATE_AT = 128 };
 
-/* Blocks of threads to clear so many words. */
+/* The number of blocks of threads that clear so many words. */
 static unsigned clear_blocks(uint64_t words)
 {
     const uint64_t blocks = words / (4 * THREADS) + 1;

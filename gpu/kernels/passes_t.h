@@ -1,19 +1,19 @@
-/* passes_t.h - template: bits of a warp's blocks to planes and back, some planes of each block in a
- * pass. After words_t.h.
+/* passes_t.h - template: the bits of a warp's blocks to planes and back, some planes of each block
+ * in a pass. After words_t.h.
  *
- * Element j of all parts of a lane gives bits to row j, those of a part together. Bits then change
- * places with rows, then with lanes of the same block: row j is plane j of four that a lane has,
- * with one bit for each element. The same once more leads back.
- */
+ * In a pass a lane has four rows. Row j first gets the pass's bits of element j of each of the
+ * lane's parts. Then bits change places with rows of the same lane, and with lanes of the same
+ * block. Now row j is one of the four planes that this lane has, with one bit for each element. The
+ * same exchange leads back. */
 
-/* Planes of a block in a pass: four of each of its lanes. */
+/* Planes of a block in a pass: each of its lanes has four. */
 #define PASS (EACH * PART)
 
 /* Constants of a lane. */
 struct F(passes) {
-    uint32_t pick; /* 8-byte words: bytes of the own row and of the other */
-    uint32_t bits; /* how far the other's bits are turned */
-    uint32_t keep; /* which of the own stay */
+    uint32_t pick; /* 8-byte words: selects bytes of the own row and of the other lane's */
+    uint32_t bits; /* how far the other lane's bits are rotated */
+    uint32_t keep; /* which of its own bits a lane keeps */
     uint32_t pairs;
 };
 
@@ -46,7 +46,7 @@ ZD_FN void F(exchange)(const struct F(passes) *t, uint32_t row[PART])
     }
 }
 
-/* Pass k's bits of element j of all parts, those of a part together. */
+/* Pass k's bits of element j of all parts, byte by byte. */
 ZD_FN uint32_t F(pass_bits)(const struct F(passes) *t, const U m[VALUES], uint32_t j, uint32_t k)
 {
     if (WIDTH == 4) {
@@ -60,7 +60,7 @@ ZD_FN uint32_t F(pass_bits)(const struct F(passes) *t, const U m[VALUES], uint32
                         (uint32_t)((uint64_t)m[PART + j] >> k / 2 * 32), k % 2 ? 0x7632 : 0x5410);
 }
 
-/* The same bits back, to magnitudes of which pass 0 comes first. */
+/* Puts these bits back into magnitudes. Pass 0 must come first. */
 ZD_FN void F(take_bits)(U m[VALUES], uint32_t j, uint32_t k, uint32_t row)
 {
     if (WIDTH == 8) {

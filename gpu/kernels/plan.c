@@ -1,4 +1,4 @@
-/* plan.c - what the kernels must know of a job or a stream, and what their answers mean. */
+/* plan.c - turns a job or a stream into the kernels' parameters, and their answers into results. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -7,7 +7,7 @@
 #include "kernels.h"
 #include "layout/chunk.h"
 
-/* Chunks are counted in 32 bits, by blocks of threads of which a grid has fewer than 2^31. */
+/* Kernels number chunks by 32 bits, and a grid has fewer than 2^31 blocks of threads. */
 #define MOST_CHUNKS ((size_t)INT32_MAX)
 
 static void set_rule(struct zmpi_cuda_plan *p)
@@ -70,7 +70,7 @@ enum zmpi_status zmpi_cuda_judge(struct zmpi_cuda_plan *p, const struct zmpi_cud
     const struct zmpi_errors errors = {result->squares, result->count};
     *again = false;
     if (p->rmse > 0 && !zmpi_errors_within(&errors, p->job.abs_bound, p->rmse)) {
-        p->job.abs_bound = p->job.finer[p->finer++]; /* the second always does */
+        p->job.abs_bound = p->job.finer[p->finer++]; /* the second one is always fine enough */
         set_rule(p);
         *again = true;
         return ZMPI_OK;
@@ -104,8 +104,8 @@ enum zmpi_status zmpi_cuda_decode_plan_make(const struct zmpi_stream *s,
     return s->info.chunks > MOST_CHUNKS ? ZMPI_ERR_UNSUPPORTED : ZMPI_OK;
 }
 
-/* The kernel answers with the largest of these: 0, or a chunk, counted from the end, and what is
- * wrong with it. */
+/* The kernel's answer is 0, or names a chunk, counted from the end so that the first damaged chunk
+ * has the largest number, and what is wrong with it. */
 enum zmpi_status zmpi_cuda_verdict(uint64_t answer, size_t *bad_chunk)
 {
     if (answer && bad_chunk)

@@ -5,12 +5,12 @@ struct F(level) {
     T step, inverse, limit;
 };
 
-/* codec/layout/chunk.h's rule in the element type. */
+/* The rule of codec/layout/chunk.h in the element type. */
 struct F(rule) {
     int is_float, levels;
     T bound;
     uint32_t shift;
-    U rounded; /* so many magnitudes from the smallest normal number on may lose bits */
+    U rounded; /* this many magnitudes, from the smallest normal number on, may lose bits */
     struct F(level) level[LEVELS];
 };
 
@@ -49,9 +49,9 @@ ZD_FN int F(shift_fails)(U u, U rounded)
     return magnitude != 0 && magnitude - NORMAL >= rounded;
 }
 
-/* A float quantized: its integer and what that stands for. Adding MAGIC rounds to the nearest even
- * integer, which is then in the low bits, those of MAGIC more than it is; subtracting it gives the
- * integer as a float. */
+/* A quantized float: its integer, and the value that this stands for. Adding MAGIC rounds to the
+ * nearest even integer and leaves it in the low bits, on top of MAGIC's own bits. Subtracting MAGIC
+ * gives the integer as a float. */
 struct F(quantized) {
     U q;
     T x;
@@ -66,7 +66,7 @@ ZD_FN struct F(quantized) F(quantize)(const struct F(level) *l, T x)
     return v;
 }
 
-/* An integer of map 1 from a word, for map 1 with a shift of the rule if `shift` is not 0. */
+/* The integer of map 1 for a word; with the rule's shift if `shift` is not 0. */
 ZD_FN U F(integer_of)(const struct F(rule) *rule, uint32_t shift, U word)
 {
     if (!rule->is_float)

@@ -4,7 +4,8 @@
 struct F(range_args) {
     const T *src;
     uint64_t count;
-    T threshold; /* the smallest number that does not count; infinity: all finite ones do */
+    T threshold; /* numbers of this magnitude and above do not count; infinity: all finite ones do
+                  */
     struct range_state *state;
 };
 

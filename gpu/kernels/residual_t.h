@@ -1,7 +1,7 @@
-/* residual_t.h - template: differences of a chunk's integers in shared memory, in parts of a thread
- * (words_t.h). After quant_t.h. */
+/* residual_t.h - template: the differences of a chunk's integers, from shared memory to a thread's
+ * parts (words_t.h). After quant_t.h. */
 
-/* Along x alone, across the ends of rows; whole parts. */
+/* Along x only, across the ends of rows, for whole parts. */
 ZD_FN void F(residuals_x)(const struct tile *c, const union F(words) *w, U r[VALUES])
 {
     ZD_UNROLL
@@ -20,7 +20,7 @@ struct F(run) {
     U left, word[PART];
 };
 
-/* Those at `at` less those at `other`; left: 0 if a row starts here. */
+/* The integers at `at` minus those at `other`. `left` becomes 0 if a row starts here. */
 ZD_FN struct F(run) F(run_less)(const union F(words) *w, uint32_t at, uint32_t other, int starts)
 {
     const union F(part) p = F(load_part)(w, at), o = F(load_part)(w, other);
@@ -32,8 +32,8 @@ ZD_FN struct F(run) F(run_less)(const union F(words) *w, uint32_t at, uint32_t o
     return run;
 }
 
-/* Along x and y, and z if `along_z`, a constant, says so, of rows that are whole parts. `deep`,
- * another: the tile may have several planes. */
+/* Along x and y, and along z if `along_z`, a constant, is set, for rows that are whole parts.
+ * `deep`, another constant: the tile may have several planes. */
 ZD_FN void F(residuals_tile)(const struct tile *c, const union F(words) *w, int along_z, int deep,
                              U r[VALUES])
 {
@@ -59,8 +59,8 @@ ZD_FN void F(residuals_tile)(const struct tile *c, const union F(words) *w, int 
     }
 }
 
-/* Along any axes, one after the other, in shared memory: for sets of axes that are rare, and rows
- * that are not whole parts. Barriers inside. */
+/* Along any axes, one after the other, in shared memory: for rare sets of axes, and for rows that
+ * are not whole parts. Contains barriers. */
 ZD_FN void F(residuals_slowly)(const struct tile *c, U *q, U base, uint32_t axes, U r[VALUES])
 {
     ZD_UNROLL
@@ -98,7 +98,7 @@ ZD_FN void F(residuals)(const struct tile *c, union F(words) *w, U base, uint32_
     else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y) && whole && c->z == 1)
         F(residuals_tile)(c, w, 0, 0, r);
     else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y) &&
-             whole) /* smooth arrays of three dimensions too */
+             whole) /* also smooth arrays of three dimensions */
         F(residuals_tile)(c, w, 0, 1, r);
     else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y | ZMPI_CUDA_Z) && whole)
         F(residuals_tile)(c, w, 1, 1, r);

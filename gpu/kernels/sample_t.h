@@ -1,7 +1,7 @@
 /*
- * sample_t.h - template: the kernel before the compression: it prepares the workspace, and its
- * first block of threads chooses the axes from sampled blocks of 32 elements (format.md 4.6), if
- * the host has not. After quant_t.h.
+ * sample_t.h - template: the kernel before the compression. It prepares the workspace; its first
+ * block of threads chooses the axes from sampled blocks of 32 elements (format.md 4.6), unless the
+ * host has. After quant_t.h.
  */
 
 struct F(sample_args) {
@@ -10,9 +10,9 @@ struct F(sample_args) {
     struct zmpi_cuda_result *result;
     uint32_t *ticket;
     uint64_t *state;
-    uint64_t chunks; /* that may be looked at */
+    uint64_t chunks; /* the first chunks, which may be sampled */
     uint32_t samples;
-    uint32_t chosen; /* not 0: the axes are those of its lowest bits, and nothing is looked at */
+    uint32_t chosen; /* not 0: its lowest bits are the axes, and nothing is sampled */
     struct F(rule) rule;
 };
 
@@ -21,13 +21,13 @@ struct F(sampler) {
     uint32_t cost[8], counted;
 };
 
-/* An element, less its neighbours: none; along y; along z; along both. */
+/* An element minus its neighbours: none; along y; along z; along both. */
 struct F(cell) {
     U d[4];
     int fails; /* one of them cannot be quantized */
 };
 
-/* Word to integer; false in *fails if it is none. */
+/* The integer of a word; sets *fails if it has none. */
 ZD_FN U F(sample_integer)(const struct F(rule) *rule, U word, int *fails)
 {
     if (rule->levels > 0) {
@@ -62,7 +62,7 @@ ZD_FN struct F(cell)
     return cell;
 }
 
-/* One warp: add what one block would cost. */
+/* One warp adds what one block would cost. */
 ZD_FN void F(sample_block)(const struct F(sample_args) *a, const struct tile *c, uint32_t block,
                            struct F(sampler) *s)
 {
@@ -85,7 +85,7 @@ ZD_FN void F(sample_block)(const struct F(sample_args) *a, const struct tile *c,
     for (uint32_t k = 0; k < 4; k++) {
         U left = F(zd_shfl_up)(here.d[k], 1);
         left = lane > 0 ? left : before.d[k];
-        left = k > 0 && starts ? 0 : left; /* along x alone rows run on */
+        left = k > 0 && starts ? 0 : left; /* along x alone, rows run into each other */
         const U plain = F(warp_or)(F(magnitude)(here.d[k]));
         const U along = F(warp_or)(in ? F(magnitude)(here.d[k] - left) : 0);
         if (lane == 0) {

@@ -1,4 +1,4 @@
-/* start_t.h - template: kernels started, with what they are told. After the kernels. */
+/* start_t.h - template: the launches of the kernels with their parameters. After the kernels. */
 
 /* The smallest number of the type that is not below x >= 0. */
 static T F(not_below)(double x)

@@ -1,34 +1,34 @@
 /*
- * words_t.h - template: a chunk's words between the array and shared memory. After blocks.h.
+ * words_t.h - template: moves a chunk's words between the array and shared memory. After blocks.h.
  *
- * Parameters, for all templates: WIDTH, 4 or 8; U and S, words without and with sign; T, FABS,
- * MAGIC as in codec/kernels/quant_t.h; QUAD, the type of 16 bytes; F(name), the name with the
- * width; LOAD_QUAD and STORE_QUAD.
+ * Parameters of all templates: WIDTH, 4 or 8; U and S, unsigned and signed words; T, FABS and MAGIC
+ * as in codec/kernels/quant_t.h; QUAD, a type of 16 bytes, LOAD_QUAD and STORE_QUAD; F(name), the
+ * name with the width.
  */
 
-/* Elements of a thread, and blocks of a warp: that many of 32 elements. */
+/* VALUES: elements of a thread, which is also the number of 32-element blocks of a warp. */
 #define VALUES  (CHUNK_BYTES / WIDTH / THREADS)
 #define BLOCKS  (CHUNK_BYTES / WIDTH / 32)
 #define IN_QUAD (16 / WIDTH)
 #define LEVELS  3
 
-/* Lanes that share a block. Each has PARTS parts of it, of PART elements behind each other. */
+/* Lanes that share a block. Each has PARTS parts of it; a part is PART consecutive elements. */
 #define EACH  (32 / VALUES)
 #define PART  4
 #define PARTS (VALUES / PART)
 
-/* Where the chunk's first integer stands several times, for elements that have no neighbour; and
- * one word before that too. */
+/* Here, and one word before, the chunk's first integer is stored several times, for elements
+ * without a neighbour. */
 #define ORIGIN (BLOCKS * 32 + PART)
 
-/* One chunk in shared memory: its elements, its integers, or what it is coded to. */
+/* One chunk in shared memory: its elements, its integers, or its coded bytes. */
 union F(words) {
     U word[CHUNK_BYTES / WIDTH + 2 * PART];
     QUAD quad[CHUNK_BYTES / 16 + 2 * PART / IN_QUAD];
     uint32_t coded[CODED_BYTES / 4];
 };
 
-/* 16 bytes, and all of a thread. */
+/* 16 bytes; all elements of a thread. */
 union F(quad_words) {
     QUAD quad;
     U word[IN_QUAD];
@@ -51,8 +51,9 @@ ZD_FN uint32_t F(own_block)(void)
     return zd_warp() * VALUES + zd_lane() / EACH;
 }
 
-/* Lanes of blocks that would wait for each other, since these begin in the same bank of shared
- * memory, take their parts in another order: part i is the block's part i ^ F(part_xor)(). */
+/* All blocks begin in the same bank of shared memory. So that lanes do not wait for each other,
+ * they take their parts in different orders: part i of a lane is the block's part i ^
+ * F(part_xor)(). */
 ZD_FN uint32_t F(part_xor)(void)
 {
     return WIDTH == 4 ? zd_lane() / EACH % PARTS : 0;
@@ -81,8 +82,8 @@ ZD_FN void F(store_part)(union F(words) *w, uint32_t e, union F(part) p)
         w->quad[e / IN_QUAD + g] = p.quad[g];
 }
 
-/* One bit for each element of a block: from bits of the own parts, bit PART * EACH * i + j for
- * element j of part i. On all lanes of the block. */
+/* One bit for each element of a block, on all its lanes. Takes bits of the own parts: bit PART *
+ * EACH * i + j is element j of part i. */
 ZD_FN uint32_t F(block_bits)(uint32_t bits)
 {
     if (WIDTH == 4)
@@ -94,8 +95,8 @@ ZD_FN uint32_t F(block_bits)(uint32_t bits)
     return bits;
 }
 
-/* Elements without a neighbour differ from `first` of the first thread. All threads; a barrier must
- * follow. */
+/* Sets what elements without a neighbour are compared with: `first` of thread 0. All threads call
+ * it; a barrier must follow. */
 ZD_FN void F(set_origin)(union F(words) *w, U first)
 {
     const U base = F(zd_shfl)(first, 0);
@@ -103,7 +104,8 @@ ZD_FN void F(set_origin)(union F(words) *w, U first)
         w->word[BLOCKS * 32 + zd_tid()] = base;
 }
 
-/* Of an array that is only read, at any address; what lies behind its end is zero. */
+/* Reads a word of an array that nobody writes, at any address. Bytes behind the array's end are
+ * zero. */
 ZD_FN U F(load_word)(const struct zmpi_cuda_tiles *t, const void *src, uint64_t at)
 {
     const unsigned char *p = (const unsigned char *)src + at * WIDTH;
@@ -146,7 +148,7 @@ ZD_FN void F(load_quads)(const struct tile *c, const void *src, union F(words) *
             w->quad[g * THREADS + zd_tid()] = v[g];
 }
 
-/* The tile's elements, in order, and zeros behind them. A barrier must follow. */
+/* Loads the tile's elements, in order, and zeros behind them. A barrier must follow. */
 ZD_FN void F(load_tile)(const struct zmpi_cuda_tiles *t, const struct tile *c, const void *src,
                         union F(words) *w)
 {

@@ -1,8 +1,8 @@
 /*
- * xxh3.h - XXH3 of xxHash 0.8, 64 bits, seed 0, of a chunk, by a block of threads.
+ * xxh3.h - the checksum of a chunk (XXH3 of xxHash 0.8, 64 bits, seed 0), by a block of threads.
  *
- * The lanes' sums over 1024 bytes do not depend on their order, so all threads make them; only the
- * scrambling between these (32 times at most) is one after the other, by eight threads.
+ * Sums over 1024 bytes do not depend on the order, so all threads compute them. Only the scrambling
+ * between these sums, 32 times at most, is sequential; eight threads do it.
  */
 #ifndef ZMPI_GPU_XXH3_H
 #define ZMPI_GPU_XXH3_H
@@ -32,7 +32,7 @@ ZD_CONST uint64_t xxh_secret[24] = {
 ZD_CONST uint64_t xxh_start[XXH_LANES] = {XXH_P32_3, XXH_P64_1, XXH_P64_2, XXH_P64_3,
                                           XXH_P64_4, XXH_P32_2, XXH_P64_5, XXH_P32_1};
 
-/* The 8 bytes of the secret at any place. */
+/* The 8 bytes of the secret that begin at any byte. */
 ZD_FN uint64_t xxh_key(uint32_t at)
 {
     const uint32_t bits = at % 8 * 8;
@@ -113,15 +113,16 @@ ZD_FN uint64_t xxh_short(const uint32_t *data, uint32_t n)
     return xxh_avalanche(h + xxh_mix(data, n - 16, 136 - 17));
 }
 
-/* What a stripe's 8 bytes add to their lane; what they add to the lane beside it they are. */
+/* What 8 bytes of a stripe add to their own lane. They themselves are added to the lane beside it.
+ */
 ZD_FN uint64_t xxh_product(uint64_t value, uint64_t key)
 {
     const uint64_t k = value ^ key;
     return (k & 0xFFFFFFFFu) * (k >> 32);
 }
 
-/* Longer chunks, first step, all threads: the sums of each round of up to 16 stripes, a warp per
- * round, which reads four stripes at a time. A barrier must follow. */
+/* First step for longer chunks, by all threads: the sums of each round of up to 16 stripes. A warp
+ * has a round and reads four stripes at a time. A barrier must follow. */
 ZD_FN void xxh_sums(const uint32_t *data, uint32_t n, uint64_t sum[XXH_ROUNDS][XXH_LANES])
 {
     const uint32_t stripes = n > 240 ? (n - 1) / XXH_STRIPE : 0;
@@ -144,7 +145,7 @@ ZD_FN void xxh_sums(const uint32_t *data, uint32_t n, uint64_t sum[XXH_ROUNDS][X
     }
 }
 
-/* Second step, one whole warp: the hash, on all its lanes. */
+/* Second step, by one whole warp: the hash, on all its lanes. */
 ZD_FN uint64_t xxh_end(const uint32_t *data, uint32_t n, uint64_t sum[XXH_ROUNDS][XXH_LANES])
 {
     if (n <= 240)

@@ -1,6 +1,6 @@
 /*
  * plugin.c - the Cerebras device, as zmpi sees it: libzmpi_wse.so. The wafer is simulated, unless
- * there is the vendor's tool chain (docs/internals/csl.md).
+ * the vendor's tools are there (docs/internals/csl.md).
  */
 #define _GNU_SOURCE // environ
 #include <pthread.h>
@@ -19,10 +19,10 @@ __attribute__((visibility("default"))) const struct zmpi_device *zmpi_device_plu
 
 enum { MOST_PES = 32, DEFAULT_PES = 4 };
 
-/* A wafer with one program. They are loaded once, and are for one call at a time. */
+/* A wafer with one program. A program is loaded once, and serves one call at a time. */
 struct wafer {
     const char *program;
-    struct chip *chip; /* of one of these, or NULL */
+    struct chip *chip; /* the loaded kind, or NULL */
     struct chip_sim sim;
     struct chip_sdk sdk;
 };
@@ -34,7 +34,7 @@ static _Thread_local char reason[300];
 
 /* ---- settings ---- */
 
-/* ZMPI_WSE_PES=WxH; false if it is nonsense. */
+/* Reads ZMPI_WSE_PES=WxH; false if the value is invalid. */
 static bool rectangle(unsigned *width, unsigned *height)
 {
     const char *text = secure_getenv("ZMPI_WSE_PES");
@@ -46,7 +46,8 @@ static bool rectangle(unsigned *width, unsigned *height)
            *width <= MOST_PES && *height >= 1 && *height <= MOST_PES;
 }
 
-/* ZMPI_WSE_PIPELINE=N, of which the rectangle's width is a multiple; false if it is nonsense. */
+/* Reads ZMPI_WSE_PIPELINE=N, which must divide the rectangle's width; false if the value is
+ * invalid. */
 static bool pipeline(unsigned width, unsigned *pes)
 {
     const char *text = secure_getenv("ZMPI_WSE_PIPELINE");
@@ -57,7 +58,7 @@ static bool pipeline(unsigned width, unsigned *pes)
     return text[1] == 0 && *pes >= 1 && *pes <= CHIP_PIPELINE && width % *pes == 0;
 }
 
-/* ZMPI_WSE_SEED=N; false if it is nonsense. */
+/* Reads ZMPI_WSE_SEED=N; false if the value is invalid. */
 static bool seed(uint64_t *value)
 {
     const char *text = secure_getenv("ZMPI_WSE_SEED");
@@ -76,7 +77,7 @@ static bool by_sdk(void)
     return text && strcmp(text, "sdk") == 0;
 }
 
-/* zmpi leaves variables of these names to this device. */
+/* zmpi leaves variables with these names to this device. */
 static bool all_known(void)
 {
     static const char *const known[] = {
@@ -116,7 +117,7 @@ static const char *probe(void)
 
 /* ---- calls ---- */
 
-/* What a simulated wafer does in a second: `auto` never takes it. */
+/* Bytes per second of a simulated wafer; `auto` never takes it. */
 static double cost(const struct zmpi_work *work)
 {
     return 1 + (double)work->bytes / 1e6;
@@ -131,7 +132,8 @@ static void unload(struct wafer *w)
     w->chip = NULL;
 }
 
-/* Its chip; NULL: `reason` says why there is none. Pipelines are planned for blocks of `length`. */
+/* The wafer's chip; NULL: `reason` says why there is none. Pipelines are planned for blocks of
+ * `length`. */
 static struct chip *load(struct wafer *w, unsigned length)
 {
     unsigned width, height;
@@ -139,7 +141,8 @@ static struct chip *load(struct wafer *w, unsigned length)
     const char *address = secure_getenv("ZMPI_WSE_ADDRESS");
     bool loaded;
     reason[0] = 0;
-    if (w->chip && w->sdk.folder[0] && w->sdk.owner != getpid()) /* a child of who loaded it */
+    if (w->chip && w->sdk.folder[0] && w->sdk.owner != getpid()) /* a child of the process that
+                                                                  * loaded it */
         unload(w);
     if (w->chip)
         return w->chip;
@@ -168,14 +171,14 @@ static struct chip *load(struct wafer *w, unsigned length)
 /* The vendor's tools must not outlive the process. */
 __attribute__((destructor)) static void at_exit(void)
 {
-    if (pthread_mutex_trylock(&lock)) /* another thread still computes: its chip must stay */
+    if (pthread_mutex_trylock(&lock)) /* another thread still computes, so its chip must stay */
         return;
     unload(&compressor);
     unload(&decompressor);
     pthread_mutex_unlock(&lock);
 }
 
-/* A wafer on which something failed is loaded anew next time. */
+/* A wafer on which something failed is loaded again next time. */
 static enum zmpi_status judge(struct wafer *w, enum zmpi_status status,
                               const struct wse_count *count)
 {

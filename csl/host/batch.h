@@ -1,4 +1,4 @@
-/* batch.h - one chunk for each PE: the arrays that go there and come back. */
+/* batch.h - the arrays that go to the PEs and come back, with one chunk for each PE. */
 #ifndef ZMPI_CSL_BATCH_H
 #define ZMPI_CSL_BATCH_H
 
@@ -9,7 +9,8 @@ struct batch {
     const struct chip *chip;
     size_t pes;
     uint32_t *job, *answer, *lengths, *masks, *values, *data;
-    size_t data_words; /* that each PE has in `data` now: the most that one needs */
+    size_t
+        data_words; /* words that each PE has in `data` now: as many as the one with most needs */
     struct zmpi_chunk_work *work;
     unsigned char coded[ZMPI_CHUNK_CAPACITY];
 };
@@ -17,12 +18,12 @@ struct batch {
 /* NULL: no memory. */
 struct batch *batch_new(const struct chip *chip);
 void batch_free(struct batch *b);
-/* No chunk for any PE. */
+/* Leaves every PE without a chunk. */
 void batch_clear(struct batch *b);
 
 /*
- * Rows of PEs that decode: chunks at a time; the `taken` ones that decompress.c laid into the
- * batch, their values to b->data as from single PEs. False: chip->problem.
+ * Decodes by rows of PEs, some chunks at a time. decompress.c has put the `taken` ones into the
+ * batch; their values go to b->data, as from single PEs. False: chip->problem says why.
  */
 bool rows_decompress(struct chip *chip, struct batch *b, size_t taken);
 

@@ -1,7 +1,7 @@
 /*
- * bench.c - what the kernels take on the simulated wafer, beside what CereSZ reports: tables for
- * docs/internals/csl.md. All figures but the paper's are simulated; those for more PEs than were
- * simulated are extrapolated, and say so.
+ * bench.c - how long the kernels take on the simulated wafer, beside what CereSZ reports: the
+ * tables of docs/internals/csl.md. All figures except the paper's are simulated. Those for more PEs
+ * than were simulated are extrapolated, and say so.
  *
  * usage: bench_wse stages | counts | fields FILE.f32... | mappings FILE.f32... | rows | pipelines |
  * shapes | figures

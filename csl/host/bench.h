@@ -1,4 +1,4 @@
-/* bench.h - what the parts of bench_wse share. Every function of it stops the program if it fails.
+/* bench.h - what the parts of bench_wse share. Each of its functions ends the program if it fails.
  */
 #ifndef ZMPI_CSL_BENCH_H
 #define ZMPI_CSL_BENCH_H
@@ -8,8 +8,8 @@
 
 #define HERTZ 850e6
 
-/* RELAY: cycles in which a block passes a link, a wavelet each. PASS: in which intermediate data
- * do. */
+/* RELAY: the cycles in which a block passes a link, one wavelet each. PASS: the same for
+ * intermediate data. */
 enum { ROWS = 512, COLUMNS = 512, RELAY = 32, PASS = 60 };
 
 /* CereSZ's data sets of tables 1 to 3: bits, and the cycles of table 1. */
@@ -28,17 +28,17 @@ _Noreturn void bench_stop(const char *what, const char *why);
 struct chip_sim bench_open(const char *program, unsigned width, unsigned height,
                            struct chip_sim_options how);
 
-/* GB/s of 512 x 512 PEs, each with blocks of its own that come through the first column. */
+/* GB/s of 512 x 512 PEs. Each PE has blocks of its own, which come through the first column. */
 double bench_rate(double cycles, double relay);
 
-/* Rows of PEs that get a chunk for each pipeline, of blocks of `bits` bits all. */
+/* Rows of PEs. Each pipeline gets a chunk whose blocks all have `bits` bits. */
 enum { ROW_WIDTH = 32, CHUNK_BLOCKS = 256 };
 
 struct row_run {
     double cycles;             /* of all launches */
     double each;               /* of a block of a row */
-    double busy[ROW_WIDTH];    /* cycles in tasks for a block of the PE's own, by column */
-    double threads[ROW_WIDTH]; /* and of moves beside them */
+    double busy[ROW_WIDTH];    /* cycles in tasks for one of the PE's own blocks, by column */
+    double threads[ROW_WIDTH]; /* cycles of moves beside them */
 };
 
 /* width x height <= 32 PEs; how.pipeline is that of the rows. */

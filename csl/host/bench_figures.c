@@ -1,7 +1,7 @@
 /*
- * bench_figures.c - CereSZ's Figs. 7, 10, 13, 14: rows and pipelines as they are simulated, what
- * formulas (2) to (4) say beyond them, and by how much each departs from the shape that is claimed.
- * The paper's text has no numbers for these figures but those that are printed here.
+ * bench_figures.c - CereSZ's Figs. 7, 10, 13 and 14: rows and pipelines as simulated, what formulas
+ * (2) to (4) say beyond them, and how far each departs from the shape that the paper claims. The
+ * paper's text has no other numbers for these figures than those printed here.
  */
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "bench.h"
 #include "planner.h"
 
-/* Of the blocks that are simulated: QMCPack's. */
+/* The length of the simulated blocks: QMCPack's. */
 enum { BITS = 12 };
 
 static const char *costs_name(const struct chip_sim_options *how)
@@ -19,7 +19,7 @@ static const char *costs_name(const struct chip_sim_options *how)
 
 /* ---- pipelines ---- */
 
-/* one: cycles for a block of a row of one PE; 0: this is that row. */
+/* one: cycles for a block in a row of one PE; 0: this is that row. */
 static void pipeline_line(unsigned width, struct chip_sim_options how, double *one)
 {
     const struct row_run run = bench_row(width, 1, BITS, how);
@@ -62,14 +62,14 @@ static const size_t wafer[][2] = {{16, 16},   {32, 32},   {64, 64},  {128, 128},
                                   {256, 256}, {512, 512}, {750, 994}};
 enum { WAFERS = sizeof wafer / sizeof *wafer };
 
-/* GB/s of `rows` by formulas (2) to (4). */
+/* GB/s of `rows`, by formulas (2) to (4). */
 static double formula_rate(const size_t size[2], size_t pipeline, unsigned length, bool decode)
 {
     double cycles[STAGES_MOST], sum;
     size_t first[STAGES_MOST + 1];
     size_t n = decode ? stages_back_of(&stages_back_simulated, length, cycles, &sum)
                       : stages_of(&stages_published, length, cycles, &sum);
-    /* back, a block is a word about the next one, signs and planes */
+    /* on the way back a block is a word about the next one, signs and planes */
     const struct row_model m = {size[1], pipeline, stages_distribute(cycles, n, pipeline, first),
                                 decode ? length + 2 : RELAY, PASS};
     return row_rate(&m, size[0]) / 1e9;
@@ -228,7 +228,7 @@ static void figure_13(void)
     printf("\nThe best length simulated: %u.\n\n", best_length);
 }
 
-/* GB/s by (2) to (4), and how much that is of linear growth from the smallest wafer. */
+/* GB/s by formulas (2) to (4), and their share of linear growth from the smallest wafer. */
 static void growth(const char *name, const char *whose, double block)
 {
     double rate[WAFERS];
@@ -244,7 +244,7 @@ static void growth(const char *name, const char *whose, double block)
     printf("|\n");
 }
 
-/* What is simulated of it: a row, whose relaying goes on beside the computation. */
+/* The part that is simulated: a row, which relays while it computes. */
 static void columns(void)
 {
     double x[6], y[6];
@@ -265,7 +265,7 @@ static void columns(void)
            100 * l.off, l.r2);
 }
 
-/* What the paper's own rates leave for relaying, if a block's cycles are those of its table 1. */
+/* What the paper's own rates leave for relaying if a block takes the cycles of its table 1. */
 static void implied(const char *what, double rate, double block)
 {
     const double pes = (double)ROWS * COLUMNS, round = pes * 128 * HERTZ / (rate * 1e9);

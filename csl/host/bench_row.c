@@ -11,8 +11,9 @@ enum { MOST = ROW_WIDTH * 8192 };
 static float x[MOST], back[MOST];
 static unsigned char coded[MOST / 8192 * 32800];
 
-/* Up and down by turns, in steps of 0.5 to 0.7 times 2^bits quanta, of which one is 1 or
- * nearly so: values beyond 2^17 quanta are at the last level, whose quantum is the bound itself. */
+/* Values that go up and down in turn, in steps of 0.5 to 0.7 times 2^bits quanta. The quantum is 1
+ * or nearly so: values beyond 2^17 quanta take the last level, whose quantum is the bound itself.
+ */
 static struct zmpi_job job_of_bits(size_t count, unsigned bits)
 {
     const struct zmpi_array a = {ZMPI_F32, {1, 1, count}};

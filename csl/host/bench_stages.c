@@ -1,4 +1,4 @@
-/* bench_stages.c - what a block takes in one PE, beside CereSZ's tables 1 to 3. */
+/* bench_stages.c - how long a block takes in one PE, beside CereSZ's tables 1 to 3. */
 #include <stdio.h>
 #include <string.h>
 
@@ -44,7 +44,8 @@ static uint64_t timed(struct chip_sim *c, const char *function, uint32_t argumen
     return n.cycles;
 }
 
-/* Cycles of each for a block of 17 bits, as CESM-ATM has them; plane 3. */
+/* Cycles of each sub-stage for a block of 17 bits, as CESM-ATM has them; the shuffle is that of
+ * plane 3. */
 static void measure(const struct csl_costs *costs, double cycles[STAGES])
 {
     struct chip_sim c =
@@ -62,7 +63,8 @@ static void measure(const struct csl_costs *costs, double cycles[STAGES])
     chip_sim_close(&c);
 }
 
-/* Operations of each class for a block: the cycles if one of it takes a cycle, all others none. */
+/* The number of operations of each class for a block: the cycles if operations of this class take
+ * one cycle and all others none. */
 void bench_counts(void)
 {
 #define X(name, estimated, fitted, bytes) #name,
@@ -89,7 +91,7 @@ static double error(double ours, double theirs)
     return 100 * (ours / theirs - 1);
 }
 
-/* Cycles of one PE for a block, of which all is done by the kernels. */
+/* Cycles of one PE that does everything for a block. */
 static double whole(unsigned bits, bool decode)
 {
     const struct chip_sim_options how = {
@@ -97,7 +99,7 @@ static double whole(unsigned bits, bool decode)
     return bench_row(1, 1, bits, how).each;
 }
 
-/* Table 1 anew: its three steps on the first three PEs, in the kernels that code streams. */
+/* Table 1 again: its three steps on the first three PEs, by the kernels that code streams. */
 static void steps(void)
 {
     static const char *const step[] = {"pre-quantization", "prediction", "encoding"};
@@ -132,8 +134,8 @@ static void rate_line(const char *what, double bits, double cycles, double publi
            ours, published, error(ours, published));
 }
 
-/* Means at 512 x 512, of which nothing was fitted: for the lengths of table 1, and for the length
- * at which coding is as fast as the paper's. What decoding relays is not said there. */
+/* Means at 512 x 512, which were not fitted: for the lengths of table 1, and for the length at
+ * which coding is as fast as the paper's. The paper does not say what decoding relays. */
 static void rates(void)
 {
     double each[2][PUBLISHED_SETS], mean[3] = {0, 0, 0}, bits = 0, cycles = 0;

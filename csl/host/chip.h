@@ -1,6 +1,7 @@
 /*
- * chip.h - the interface between the host and a processing element: exported arrays of 32-bit words
- * in csl/kernels. One PE codes one chunk (docs/format.md 1.2); the host makes streams of chunks.
+ * chip.h - the interface between the host and a processing element: arrays of 32-bit words that
+ * csl/kernels exports. One PE codes one chunk (docs/format.md 1.2); the host joins chunks to
+ * streams.
  */
 #ifndef ZMPI_CSL_CHIP_H
 #define ZMPI_CSL_CHIP_H
@@ -10,20 +11,20 @@
 #include <stdint.h>
 
 enum {
-    CHIP_CHUNK = 8192, /* "data": words; elements there, packed planes back, and the opposite */
-    CHIP_BLOCKS =
-        CHIP_CHUNK /
-        32, /* "lengths", length bytes, and "masks" of exceptions: a word for each block */
-    CHIP_ROW = 10240,  /* "data" where pipelines get a chunk: blocks and results, and behind them */
-    CHIP_KEPT = 8192,  /* what the tile's last row and plane have left, at most so many words */
-    CHIP_VALUES = 512, /* "values" of exceptions: as in the chunk, without gaps */
+    CHIP_CHUNK =
+        8192, /* "data", in words: elements there and packed planes back, or the opposite */
+    CHIP_BLOCKS = CHIP_CHUNK / 32, /* "lengths", which are length bytes, and "masks" of exceptions:
+                                      a word for each block */
+    CHIP_ROW = 10240,  /* "data" where pipelines get a chunk: blocks and results; behind them */
+    CHIP_KEPT = 8192,  /* at most so many words of the row and plane before */
+    CHIP_VALUES = 512, /* "values" of exceptions, without gaps, as in the chunk */
     CHIP_JOB = 20,     /* "job" */
     CHIP_ANSWER = 8,   /* "answer" */
     CHIP_WIDEST = 23,  /* bits of a residual that PEs can code */
     CHIP_PIPELINE = 8  /* most PEs of a pipeline */
 };
 
-/* Words of a job. Without elements a PE does nothing. */
+/* Words of a job. A PE whose job has no elements does nothing. */
 enum {
     JOB_COUNT,
     JOB_Z,
@@ -44,15 +45,15 @@ enum {
 /* Words of an answer. */
 enum { ANSWER_STATUS, ANSWER_LEVEL, ANSWER_BASE, ANSWER_WORDS, ANSWER_VALUES, ANSWER_EXCEPTIONS };
 
-/* Why a chunk is left to the host. */
+/* Why a PE leaves a chunk to the host. */
 enum { CHIP_CODED, CHIP_NOT_QUANTIZED, CHIP_TOO_MANY_VALUES, CHIP_TOO_WIDE };
 
-/* A rectangle of PEs with one program. Every call is for all of them, but `to` for the first
- * `columns`: arrays have `elements` words for each, rows of PEs one behind the other. False: it
- * failed, and is of no more use; problem says why. */
+/* A rectangle of PEs with one program. Every call is for all of them, except that `to` is for the
+ * first `columns`. Arrays have `elements` words for each PE, row by row. A call that returns false
+ * has failed, and the chip cannot be used any more; `problem` says why. */
 struct chip {
     unsigned width, height;
-    unsigned pipeline; /* PEs of a pipeline, if rows of them get a chunk; 0: each PE gets one */
+    unsigned pipeline; /* PEs of a pipeline if pipelines get a chunk each; 0: each PE gets one */
     const char *problem;
     bool (*to)(struct chip *chip, const char *name, const uint32_t *src, unsigned columns,
                unsigned elements);
@@ -62,8 +63,9 @@ struct chip {
 
 /* How rows of PEs get chunks (csl/kernels/rows_layout.csl). */
 struct chip_rows {
-    unsigned pipeline; /* at most CHIP_PIPELINE PEs, of which the width is a multiple; 0: no rows */
-    unsigned length;   /* of blocks, to plan for */
+    unsigned
+        pipeline;    /* at most CHIP_PIPELINE PEs; the width is a multiple of it; 0: no pipelines */
+    unsigned length; /* expected length of blocks, for Algorithm 1 */
     bool decode;
 };
 

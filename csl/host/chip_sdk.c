@@ -1,4 +1,4 @@
-/* chip_sdk.c - struct chip by the vendor's tools. Not yet run with them. */
+/* chip_sdk.c - struct chip by the vendor's tools. Nobody has run it with them yet. */
 #define _GNU_SOURCE // nftw
 #include "chip_sdk.h"
 
@@ -130,7 +130,7 @@ static bool write_sources(struct chip_sdk *c)
 
 extern char **environ;
 
-/* Starts a tool; its standard input is `input` if that is not negative, its standard output our
+/* Starts a tool. Its standard input is `input`, unless that is negative; its standard output is our
  * standard error. */
 static bool start(struct chip_sdk *c, char *const argument[], int input, pid_t *child)
 {
@@ -144,7 +144,7 @@ static bool start(struct chip_sdk *c, char *const argument[], int input, pid_t *
     return error == 0 || fail(c, argument[0], strerror(error));
 }
 
-/* A simulated fabric needs some PEs around ours; a machine is as large as it is (CS-2). */
+/* A simulated fabric needs some PEs around ours. A machine has its own size (CS-2). */
 static bool compile(struct chip_sdk *c, const char *program, const struct chip_rows *rows,
                     bool machine)
 {
@@ -219,7 +219,7 @@ static int remove_one(const char *path, const struct stat *info, int flag, struc
     return remove(path);
 }
 
-/* A child of the process that started the bridge leaves both alone. */
+/* A child of the process that started the bridge leaves bridge and folder alone. */
 void chip_sdk_close(struct chip_sdk *c)
 {
     const bool ours = c->owner == getpid();

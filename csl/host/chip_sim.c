@@ -7,7 +7,7 @@
 #include "kernel_sources.h"
 #include "planner.h"
 
-/* csl_options.read: the sources built in, by the last part of their path. */
+/* csl_options.read: finds built-in sources by the last part of their path. */
 static const char *source_text(void *context, const char *path, size_t *size)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

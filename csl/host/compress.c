@@ -1,6 +1,6 @@
 /*
  * compress.c - an array to a stream by PEs (docs/format.md 1.1): the axes, checksums, the places of
- * chunks, and chunks that the PEs leave.
+ * chunks, and the chunks that PEs leave to the host.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ struct zmpi_rows source_tile(const struct source *s, size_t k, size_t extent[3])
     return zmpi_plan_rows(&s->plan, at, s->src, extent);
 }
 
-/* The axes along which this tile has neighbours, of those of the array. */
+/* The array's axes along which this tile has neighbours. */
 static unsigned axes_of(const struct source *s, const size_t extent[3])
 {
     return s->rule.axes & ((extent[2] > 1 ? ZMPI_AXIS_X : 0U) | (extent[1] > 1 ? ZMPI_AXIS_Y : 0U) |
@@ -49,7 +49,7 @@ void source_job(const struct source *s, const size_t extent[3], uint32_t *job)
     }
 }
 
-/* ---- a chunk of what comes back (docs/format.md 1.2) ---- */
+/* ---- a chunk from what PEs return (docs/format.md 1.2) ---- */
 
 static unsigned char *put_words(unsigned char *dst, const uint32_t *words, size_t n)
 {
@@ -58,8 +58,8 @@ static unsigned char *put_words(unsigned char *dst, const uint32_t *words, size_
     return dst + 4 * n;
 }
 
-/* What was made of the i-th of the batch, as a chunk in b->coded; its size, or 0 if there is none
- * or it is too long. */
+/* Makes a chunk in b->coded from what the PEs return for the i-th of the batch. Returns its size,
+ * or 0 if there is none or it is too long. */
 static size_t assemble(const struct source *s, struct batch *b, size_t i)
 {
     const uint32_t *job = b->job + i * CHIP_JOB, *answer = b->answer + i * CHIP_ANSWER;
@@ -90,7 +90,7 @@ static size_t assemble(const struct source *s, struct batch *b, size_t i)
 
 /* ---- a stream ---- */
 
-/* Chunk k, the i-th of the batch, to b->coded; its size. */
+/* Puts chunk k, the i-th of the batch, into b->coded; returns its size. */
 static size_t chunk(const struct source *s, size_t k, struct batch *b, size_t i,
                     struct wse_count *count)
 {

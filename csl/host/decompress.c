@@ -1,5 +1,5 @@
-/* decompress.c - chunks of a stream to an array: those that PEs can decode to them, the others
- * here. */
+/* decompress.c - chunks of a stream to an array: PEs decode those that they can, the host the
+ * others. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +26,13 @@ bool wse_takes_stream(const struct zmpi_stream *s)
     return s->info.array.type == ZMPI_F32 && s->info.encoder == ZMPI_FLE && !s->info.big_endian;
 }
 
-/* Where a call is. */
+/* The state of a call. */
 struct call {
     struct chip *chip;
     const struct zmpi_stream *s;
     unsigned char *dst;
     struct batch *b;
-    size_t *chunk; /* of each place: a PE, or a pipeline */
+    size_t *chunk; /* for each place, which is a PE or a pipeline */
     size_t places, taken;
     struct wse_count *count;
 };
@@ -54,14 +54,16 @@ static enum zmpi_status decode_here(struct call *c, size_t k, const unsigned cha
     return zmpi_chunk32_decode(true, extent, src, size, &rows, c->b->work);
 }
 
-/* Is this a chunk for PEs? */
+/* Can PEs decode this chunk? */
 static bool fits(const struct chip *chip, const struct shape *s, const struct parts *p)
 {
     if (chip->pipeline && row_feed_kept(p->axes, s->row, s->plane) > CHIP_KEPT)
-        return false; /* none of zmpi's: there are axes along which the tile has no neighbours */
+        return false; /* zmpi does not make such chunks: the tile has no neighbours along some axes
+                       */
     const int32_t base = (int32_t)p->base;
     if (p->map != ZMPI_MAP_QUANTIZED || base > 1 << 22 || base < -(1 << 22) ||
-        s->count > CHIP_CHUNK || p->step < 0x1p-100F) /* denormal values may be 0 on a machine */
+        s->count > CHIP_CHUNK ||
+        p->step < 0x1p-100F) /* a machine may turn denormal values into 0 */
         return false;
     if (!p->zero && (size_t)(p->end - p->values) > 4 * CHIP_VALUES)
         return false;
@@ -102,7 +104,7 @@ static void fill_pe(struct call *c, const struct shape *s, const struct parts *p
     memcpy(b->data + i * CHIP_CHUNK, p->planes, 4 * (size_t)job[JOB_WORDS]);
 }
 
-/* Give every PE's words the same room. */
+/* Gives every PE the same number of words. */
 static void squeeze(const struct call *c)
 {
     struct batch *b = c->b;
@@ -113,7 +115,7 @@ static void squeeze(const struct call *c)
         memmove(b->data + i * b->data_words, b->data + i * CHIP_CHUNK, 4 * b->data_words);
 }
 
-/* A chunk for each PE, and back. */
+/* Sends a chunk to each PE and fetches the results. */
 static bool run(struct call *c)
 {
     struct chip *chip = c->chip;
@@ -134,7 +136,7 @@ static bool run(struct call *c)
     return chip->from(chip, "data", b->data, most);
 }
 
-/* Decode what the PEs have, and take it to its place. */
+/* Lets the PEs decode what they have, and copies it to its place. */
 static enum zmpi_status finish(struct call *c)
 {
     enum zmpi_status status = ZMPI_OK;

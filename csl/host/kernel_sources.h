@@ -1,4 +1,4 @@
-/* kernel_sources.h - csl/kernels, built in: kernel_sources.c is made of them by CMake. */
+/* kernel_sources.h - the sources of csl/kernels, built in. CMake makes kernel_sources.c of them. */
 #ifndef ZMPI_CSL_KERNEL_SOURCES_H
 #define ZMPI_CSL_KERNEL_SOURCES_H
 

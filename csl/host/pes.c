@@ -29,7 +29,7 @@ static bool run(struct chip *chip, struct batch *b)
         !chip->to(chip, "data", b->data, chip->width, (unsigned)b->data_words) ||
         !chip->launch(chip, "compress") || !chip->from(chip, "answer", b->answer, CHIP_ANSWER))
         return false;
-    /* Only as much as the longest has. */
+    /* Only as many words as the longest chunk has. */
     unsigned words = 0, values = 0, blocks = 0;
     for (size_t i = 0; i < b->pes; i++) {
         const uint32_t *answer = b->answer + i * CHIP_ANSWER, *job = b->job + i * CHIP_JOB;

@@ -62,8 +62,8 @@ double stages_distribute(const double *cycles, size_t stages, size_t pes, size_t
     return slowest;
 }
 
-/* The number that csl/kernels/rows_decompress.csl has for a stage: planes beyond those planned for
- * come before the signs, where the last planned one is. */
+/* The number of a stage in csl/kernels/rows_decompress.csl. Planes beyond the expected length come
+ * before the signs, in the stage of the last expected plane. */
 static size_t decode_stage(size_t stage, unsigned length)
 {
     return stage < length || stage == 0 ? stage : stage - length + CHIP_WIDEST;
@@ -95,7 +95,8 @@ static int32_t integer(const struct zmpi_step *l, float x)
     return fabsf(x) <= (float)l->limit ? (int32_t)rintf(x * (float)l->inverse) : 0;
 }
 
-/* Length of the block at x by the first level that takes all of it, or the last. */
+/* The length of the block at x by the first level that takes all of it, or else by the last level.
+ */
 static unsigned block_length(const struct zmpi_chunk_rule *rule, const float *x, float before)
 {
     int level = 0;
@@ -113,7 +114,7 @@ static unsigned block_length(const struct zmpi_chunk_rule *rule, const float *x,
     return bits_of(all);
 }
 
-/* One of every 20 blocks: the next one from b on. */
+/* Steps through one of every 20 blocks: the next one from b on. */
 static size_t sampled_block(size_t b, uint32_t *random)
 {
     *random = *random * 1664525 + 1013904223;
@@ -144,7 +145,7 @@ unsigned stages_sample_length(const struct zmpi_job *job, const void *src)
     return rounded_up(sum, sampled);
 }
 
-/* Length of a block of a chunk that is not checked yet; 0 if it is not one for PEs. */
+/* The length of a block in a chunk that nobody has checked yet; 0 if PEs cannot take the chunk. */
 static unsigned coded_length(const unsigned char *chunk, size_t size, size_t block)
 {
     if (chunk[0] != ZMPI_MAP_QUANTIZED || (chunk[2] & ZMPI_CHUNK_ZERO) || size <= 12 + block)
@@ -172,7 +173,7 @@ unsigned stages_sample_stream(const struct zmpi_stream *s)
 
 /* ---- rows ---- */
 
-/* Cycles of a round, in which each pipeline of a row takes one block: (2) plus (3). */
+/* Cycles of a round, in which each pipeline of a row takes one block: formulas (2) plus (3). */
 static double row_cycles(const struct row_model *m)
 {
     const double columns = (double)m->columns, pipeline = (double)m->pipeline;

@@ -1,6 +1,6 @@
 /*
- * planner.h - which PE does what (CereSZ 4.2 to 4.4), and what it takes: sub-stages to PEs by
- * Algorithm 1, cycles of a row by formulas (2) to (4).
+ * planner.h - which PE does what, and how long it takes (CereSZ 4.2 to 4.4): Algorithm 1 assigns
+ * sub-stages to PEs, formulas (2) to (4) give the cycles of a row.
  */
 #ifndef ZMPI_CSL_PLANNER_H
 #define ZMPI_CSL_PLANNER_H
@@ -13,7 +13,7 @@ struct chip_rows;
 struct zmpi_job;
 struct zmpi_stream;
 
-/* The paper's sub-stages, in order; the shuffle of each bit is one more. */
+/* The paper's sub-stages, in order. The shuffle of each bit is a stage of its own. */
 enum {
     STAGE_MULTIPLY,
     STAGE_ADD,
@@ -26,25 +26,25 @@ enum {
 enum { STAGES_MOST = STAGE_SHUFFLE + 32 };
 
 struct stage_costs {
-    double cycles[STAGE_SHUFFLE + 1]; /* for one block; of the shuffle: of one bit */
+    double cycles[STAGE_SHUFFLE + 1]; /* cycles for one block; for the shuffle: for one bit */
 };
 
 /* CereSZ, tables 1 to 3: means over its three data sets. */
 extern const struct stage_costs stages_published;
 
-/* Stages of blocks of `length` bits, and all their cycles. */
+/* The stages of blocks of `length` bits, and the sum of their cycles. */
 size_t stages_of(const struct stage_costs *costs, unsigned length, double cycles[STAGES_MOST],
                  double *sum);
 
-/* Decoding: first the unshuffle of each bit. */
+/* For decoding: the unshuffle of each bit comes first. */
 enum { BACK_UNSHUFFLE, BACK_SIGN, BACK_SUM, BACK_MULTIPLY, BACK_STAGES };
 
 struct back_costs {
     double cycles[BACK_STAGES];
 };
 
-/* What the simulator takes for stages.csl with fitted costs: CereSZ does not tell (`bench_wse
- * stages` compares). */
+/* What stages.csl takes in the simulator with fitted costs, because CereSZ gives no cycles for
+ * decoding (`bench_wse stages` compares). */
 extern const struct back_costs stages_back_simulated;
 
 size_t stages_back_of(const struct back_costs *costs, unsigned length, double cycles[STAGES_MOST],
@@ -55,16 +55,15 @@ size_t stages_back_of(const struct back_costs *costs, unsigned length, double cy
  * + 1 entries). Returns the cycles of the slowest PE.
  */
 double stages_distribute(const double *cycles, size_t stages, size_t pes, size_t *first);
-/* Where each PE of a pipeline begins, as csl/kernels/rows_layout.csl has it. */
+/* The first stage of each PE of a pipeline, in the form of csl/kernels/rows_layout.csl. */
 int64_t stages_groups(const struct chip_rows *rows);
 
-/* The length of blocks that a sample of 5 % has on the average (CereSZ 4.2), rounded up; f32 by a
- * bound. */
+/* The mean length of the blocks in a sample of 5 % (CereSZ 4.2), rounded up; of f32 by a bound. */
 unsigned stages_sample_length(const struct zmpi_job *job, const void *src);
-/* The same of the blocks of a stream, by their length bytes; f32, encoder fle. */
+/* The same for the blocks of a stream (f32, encoder fle), by their length bytes. */
 unsigned stages_sample_stream(const struct zmpi_stream *s);
 
-/* A wafer that streams blocks through its rows from the first column on. */
+/* A wafer whose rows get blocks through the first column. */
 struct row_model {
     size_t columns, pipeline; /* PEs; of each pipeline */
     double block;             /* cycles of the slowest PE for one block */
@@ -72,7 +71,7 @@ struct row_model {
     double pass;              /* C2: one block's intermediate data to the next PE of its pipeline */
 };
 
-/* Bytes of f32 input in a second, `rows` of them at 850 MHz. */
+/* Bytes of f32 input per second, for `rows` rows at 850 MHz. */
 double row_rate(const struct row_model *m, size_t rows);
 
 #endif

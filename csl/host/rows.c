@@ -1,7 +1,7 @@
 /*
- * rows.c - one chunk for each pipeline of rows of PEs. Within a level's limit the bound holds for
- * all elements that do not overflow (docs/format.md 4.4), so that no PE looks. The level, the base
- * and the values of exceptions, of which PEs return masks, are taken here from what the host has.
+ * rows.c - codes one chunk for each pipeline of rows of PEs. Within a level's limit the bound holds
+ * for all elements that do not overflow (docs/format.md 4.4), so no PE checks it. The host chooses
+ * the level and the base, and reads the values of exceptions where the masks from the PEs say.
  */
 #include <math.h>
 #include <string.h>
@@ -24,12 +24,12 @@
 enum { ROW_INVERSE = 1, ROW_LIMIT, ROW_FIRST, ROW_COUNT = 10, ROW_JOB };
 /* Words of a block's result. */
 enum { SLOT_LENGTH, SLOT_MASK, SLOT_SIGNS, SLOT = 26 };
-/* Of the batch's job, behind the levels: the first element that is no exception. */
+/* Word of the batch's job, behind the levels: the first element that is no exception. */
 enum { JOB_FIRST = JOB_LEVEL + 3 * ZMPI_STEP_LEVELS };
 
 /* ---- to the PEs ---- */
 
-/* Up to where what is decoded does not overflow either. */
+/* The limit up to which decoding does not overflow either. */
 static float limit_of(const struct quantizer *z)
 {
     uint32_t good = 0, bad = bits_of(z->limit);
@@ -46,7 +46,7 @@ static float limit_of(const struct quantizer *z)
     return value_of(good);
 }
 
-/* The level, its limit, and the first element that it takes; false: there is none. */
+/* Finds the level, its limit, and the first element that it takes; false if there is none. */
 static bool begin_chunk(const struct source *s, const size_t extent[3], const float *x,
                         uint32_t *job, uint32_t *answer)
 {
@@ -101,7 +101,7 @@ static void put_jobs(const struct row_feed *f, size_t rounds)
     }
 }
 
-/* A row's blocks, the furthest pipeline's first; behind a chunk's end zeros, which are no
+/* A row's blocks, the furthest pipeline's first. Behind a chunk's end come zeros, which are no
  * exceptions. */
 static void put_blocks(const struct row_feed *f, size_t row, size_t rounds, uint32_t *dst)
 {
@@ -117,7 +117,7 @@ static void put_blocks(const struct row_feed *f, size_t row, size_t rounds, uint
 
 /* ---- from the PEs ---- */
 
-/* Values of a block's exceptions, behind those before it. */
+/* Appends the values of a block's exceptions. */
 static void keep_values(struct batch *b, size_t chunk, uint32_t mask, const uint32_t *x,
                         bool uniform)
 {
@@ -140,7 +140,7 @@ static bool all_same(uint32_t mask, const uint32_t *x)
     return true;
 }
 
-/* Block k of a chunk; its planes take the place of elements that have gone. */
+/* Takes block k of a chunk. Its planes replace elements that have been sent. */
 static void collect_block(struct batch *b, size_t chunk, size_t k, const uint32_t *slot)
 {
     uint32_t *answer = b->answer + chunk * CHIP_ANSWER, *data = b->data + chunk * CHIP_CHUNK;
@@ -163,7 +163,7 @@ static void collect_block(struct batch *b, size_t chunk, size_t k, const uint32_
     answer[ANSWER_WORDS] += length + 1;
 }
 
-/* As many rounds as the memory of a row's first PE has room for. */
+/* Sends as many rounds as fit the memory of a row's first PE. */
 static bool some_rounds(struct chip *chip, struct row_feed *f)
 {
     const size_t round_words = f->pipelines * ZMPI_BLOCK, fit = f->limit / round_words;

@@ -1,6 +1,6 @@
 /*
- * rows_decompress.c - a chunk for each pipeline of rows of PEs, decoded. Exceptions are put in
- * here.
+ * rows_decompress.c - decodes one chunk for each pipeline of rows of PEs. The host inserts
+ * exceptions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,22 +8,22 @@
 #include "base/bytes.h"
 #include "rows_feed.h"
 
-/* Words of "job" in csl/kernels/rows_decompress.csl, and of a result: whether it is none, values.
- */
+/* Words of "job" in csl/kernels/rows_decompress.csl, and of a result: does it exist, and its
+ * values. */
 enum { ROW_AT = 1, ROW_NEXT, ROW_STEP, ROW_JOB = ROW_KEPT + 1 };
 enum { SLOT = 1 + ZMPI_BLOCK };
 
-/* Where a batch is. */
+/* The state of a batch. */
 struct feed {
     struct row_feed rows;
-    const uint32_t **planes; /* of each chunk's next block */
-    uint32_t *values;        /* of chunks, CHIP_CHUNK each */
-    uint32_t *at;            /* of each row: where in data its blocks begin */
+    const uint32_t **planes; /* each chunk's next block */
+    uint32_t *values;        /* values of the chunks, CHIP_CHUNK each */
+    uint32_t *at;            /* where in each row's data its blocks begin */
 };
 
 /* ---- blocks ---- */
 
-/* A chunk that has ended, or that is none, goes on with blocks of no bits. */
+/* A chunk that has ended, or that PEs do not take, goes on with blocks of no bits. */
 static uint32_t block_bits(const struct row_feed *f, size_t chunk, size_t block)
 {
     return block < row_feed_blocks(f, chunk) ? f->b->lengths[chunk * CHIP_BLOCKS + block] & 0x3F
@@ -35,7 +35,7 @@ static uint32_t plane_words(uint32_t bits)
     return bits ? bits + 1 : 0;
 }
 
-/* Words of a round that a row's pipelines from `number` on get. */
+/* The words of a round for a row's pipelines from `number` on. */
 static uint32_t words_from(const struct row_feed *f, size_t row, size_t number, size_t round)
 {
     uint32_t words = 0;
@@ -44,16 +44,16 @@ static uint32_t words_from(const struct row_feed *f, size_t row, size_t number, 
     return words;
 }
 
-/* What a PE is told of a round before it comes. */
+/* The word that tells a PE about a round before it comes. */
 static uint32_t about(const struct row_feed *f, size_t row, size_t number, size_t round)
 {
     return block_bits(f, row * f->pipelines + number, round) | words_from(f, row, number + 1, round)
                                                                    << 16;
 }
 
-/* How many rounds from the next one on fit into the memory of a row's PEs, at most `most`. A first
- * PE that is also a last one puts results in front of the blocks that it has not taken yet: *at is
- * where these begin, *words where they end. */
+/* How many of the next rounds, at most `most`, fit into the memory of a row's PEs. A first PE that
+ * is also a last one puts results in front of the blocks that it has not taken yet: these go from
+ * *at to *words. */
 static size_t rounds_that_fit(const struct row_feed *f, size_t row, size_t most, uint32_t *at,
                               size_t *words)
 {
@@ -75,7 +75,7 @@ static size_t rounds_that_fit(const struct row_feed *f, size_t row, size_t most,
 
 /* ---- to the PEs, and back ---- */
 
-/* The furthest pipeline's block first. */
+/* Lays out a round's blocks, the furthest pipeline's first. */
 static void put_blocks(const struct feed *f, size_t row, size_t rounds, uint32_t *dst)
 {
     const struct row_feed *r = &f->rows;
@@ -99,7 +99,7 @@ static void put_jobs(const struct feed *f, size_t rounds)
         uint32_t *to = r->job + pe * ROW_JOB;
         float base;
         memcpy(&base, &from[JOB_BASE], sizeof base);
-        /* Nothing but the base is left if there are no residuals. */
+        /* Without residuals all values are the base. */
         row_feed_job(r, chunk, from[JOB_WORDS] ? from[JOB_AXES] : ZMPI_AXIS_X, (int32_t)base,
                      rounds, to);
         to[ROW_AT] = f->at[row];
@@ -108,7 +108,7 @@ static void put_jobs(const struct feed *f, size_t rounds)
     }
 }
 
-/* The values of `rounds` blocks of a chunk. */
+/* Takes the values of `rounds` blocks of a chunk. */
 static void collect(const struct feed *f, size_t chunk, size_t rounds)
 {
     const struct row_feed *r = &f->rows;
@@ -122,7 +122,7 @@ static void collect(const struct feed *f, size_t chunk, size_t rounds)
     }
 }
 
-/* As many rounds as the memory of all rows has room for. */
+/* Sends as many rounds as fit the memory of all rows. */
 static bool some_rounds(struct chip *chip, struct feed *f)
 {
     struct row_feed *r = &f->rows;
@@ -131,7 +131,8 @@ static bool some_rounds(struct chip *chip, struct feed *f)
         size_t words;
         rounds = rounds_that_fit(r, row, rounds, &f->at[row], &words);
     }
-    for (size_t row = 0; row < r->height; row++) { /* again: there may be fewer rounds now */
+    for (size_t row = 0; row < r->height; row++) { /* computed again, because there may be fewer
+                                                    * rounds now */
         size_t words;
         rounds_that_fit(r, row, rounds, &f->at[row], &words);
         most = words > most ? words : most;

@@ -1,4 +1,4 @@
-/* rows_feed.c - chunks to pipelines, and what both directions have in common. */
+/* rows_feed.c - brings chunks to pipelines: what coding and decoding share. */
 #include "rows_feed.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ void row_feed_close(struct row_feed *f)
     free(f->job);
 }
 
-/* Of the next rounds, those in which a row has blocks: others need not wait for the longest. */
+/* How many of the next rounds have blocks for a row: a row need not wait for the longest one. */
 static size_t rounds_of_row(const struct row_feed *f, size_t row, size_t rounds)
 {
     size_t end = f->round;
@@ -70,7 +70,7 @@ void row_feed_job(const struct row_feed *f, size_t chunk, unsigned axes, int32_t
     job[ROW_BASE] = (uint32_t)base;
     job[ROW_BEGIN] = f->round == 0;
     job[ROW_AXES] = axes;
-    job[ROW_X] = axes == ZMPI_AXIS_X ? UINT16_MAX : from[JOB_X]; /* along x alone: no row ends */
+    job[ROW_X] = axes == ZMPI_AXIS_X ? UINT16_MAX : from[JOB_X]; /* along x alone rows do not end */
     job[ROW_Y] = from[JOB_Y];
     job[ROW_KEPT] = (uint32_t)f->limit;
 }

@@ -1,4 +1,4 @@
-/* source.h - an array's chunks, and how a wafer gets and returns them. */
+/* source.h - an array's chunks, and how they go to a wafer and come back. */
 #ifndef ZMPI_CSL_SOURCE_H
 #define ZMPI_CSL_SOURCE_H
 
@@ -19,16 +19,16 @@ static inline size_t source_words(const size_t extent[3])
     return extent[0] * extent[1] * extent[2];
 }
 
-/* A chunk's job, for compression. */
+/* The job of a chunk, for compression. */
 void source_job(const struct source *s, const size_t extent[3], uint32_t *job);
 
-/* How chunks come to PEs. */
+/* The two ways by which chunks come to PEs. */
 struct mapping {
     size_t (*places)(const struct chip *chip); /* chunks at a time */
-    /* Chunks k to k + n - 1 into the arrays that go there. */
+    /* Puts chunks k to k + n - 1 into the arrays that go to the PEs. */
     void (*fill)(const struct source *s, size_t k, size_t n, struct batch *b);
-    /* There, and back to the batch's answers, lengths, masks, values and data; false:
-     * chip->problem. */
+    /* Sends them, and fetches the batch's answers, lengths, masks, values and data; false:
+     * chip->problem says why. */
     bool (*run)(struct chip *chip, struct batch *b);
 };
 

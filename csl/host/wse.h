@@ -11,14 +11,15 @@
 #include "layout/stream.h"
 
 struct wse_count {
-    uint64_t chip, host; /* chunks that PEs coded; that the host had to */
+    uint64_t chip, host; /* number of chunks that PEs coded; that the host had to code */
 };
 
 /* Can PEs do anything for such a job, or such a stream? */
 bool wse_takes_job(const struct zmpi_job *job);
 bool wse_takes_stream(const struct zmpi_stream *s);
 
-/* As the functions of struct zmpi_device. ZMPI_ERR_DEVICE: chip->problem says what happened. */
+/* As the functions of struct zmpi_device. After ZMPI_ERR_DEVICE chip->problem says what happened.
+ */
 enum zmpi_status wse_compress(struct chip *chip, const struct zmpi_job *job, void *dst,
                               size_t capacity, const void *src, size_t *size,
                               struct wse_count *count);

@@ -30,8 +30,8 @@ struct pos {
 
 struct block;
 
-/* Everything a handle holds lives here until csl_stop, and an error jumps to where the host's call
- * began: no function in between has anything to free. */
+/* Everything that a handle holds lives here until csl_stop. An error jumps to where the host's call
+ * began, and no function in between has anything to free. */
 struct arena {
     struct block *blocks;
     size_t used, limit;
@@ -44,7 +44,7 @@ void *csl_alloc(struct arena *a, size_t size); /* zeroed */
 void *csl_alloc_array(struct arena *a, size_t count, size_t size);
 void csl_free_all(struct arena *a);
 
-/* A copy with room for twice as many elements once *capacity are used. */
+/* Returns a copy with room for twice as many elements if *capacity are used. */
 void *csl_grow(struct arena *a, void *old, size_t count, size_t *capacity, size_t size);
 
 _Noreturn void csl_fail(struct arena *a, enum csl_status status, const char *format, ...)

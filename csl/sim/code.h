@@ -1,8 +1,9 @@
 /*
- * code.h - byte code, and the program of a PE: what compiling leaves for running.
+ * code.h - byte code, and the program of a PE: what the compiler makes and the run time uses.
  *
  * A register holds an integer extended to 64 bits, the bits of an f32, an address, or a packed DSD
- * (dsd.h). Functions have registers of their own; arguments are passed in the callee's first.
+ * (dsd.h). Each function has its own registers; the caller puts arguments into the callee's first
+ * ones.
  */
 #ifndef CSL_CODE_H
 #define CSL_CODE_H
@@ -148,11 +149,11 @@ struct fifo {
     uint8_t size;
 };
 
-/* A variable in memory: what pointers to it may reach. */
+/* A variable in memory. A pointer to it may reach all of it and nothing else. */
 struct object {
     uint32_t start, end;
     const char *name;
-    bool is_const; /* its elements may be known when compiling: nothing writes it */
+    bool is_const; /* never written, so the compiler may know its elements */
 };
 
 #define FIFOS_MAX   8
@@ -190,7 +191,7 @@ struct filter {
     uint16_t min_index, max_index;
 };
 
-/* rx and tx are those of position `at`; positions beyond the first are switches'. */
+/* rx and tx are those of position `at`. Positions beyond the first belong to switches. */
 struct route {
     uint8_t rx, tx;
     bool set, ring, swap_x, swap_y, valid[POSITIONS];
@@ -200,12 +201,12 @@ struct route {
 };
 
 /*
- * A control wavelet's payload. Its bits are not published, and programs make them by <control>:
- * here eight commands of three bits, the first one lowest, or one and 16 bits of data from bit 8
- * on.
+ * A control wavelet's payload. Its bits are not published, and programs make them by <control>.
+ * Here it holds eight commands of three bits, the first one lowest; or one command, and 16 bits of
+ * data from bit 8 on.
  */
 #define CONTROL_COMMANDS 8
-#define CONTROL_IGNORE   4u /* of a command: not for the processor */
+#define CONTROL_IGNORE   4u /* a command: do not deliver it to the processor */
 #define CONTROL_DATA_AT  8
 #define CONTROL_TASK_AT  24
 #define CONTROL_HAS_TASK (1u << 30)

@@ -1,12 +1,12 @@
 /*
  * costs.h - what operations cost, in cycles of a PE and bytes of code.
  *
- * Widths of DSD operations are published (elements per cycle on WSE-2 and WSE-3; where the table of
- * the SDK has no entry, one per cycle is taken). Costs of scalar operations are not: they are
- * estimates for a 16-bit machine, in which a 32-bit operation is a few instructions and a
- * multiplication or division of 32 bits a call. A second set is fitted to the cycles that CereSZ
- * publishes, compiled with SDK 0.8 from code that is not known: scripts/generate/csl_fit.py makes
- * it, docs/internals/csl.md says how near it comes.
+ * The widths of DSD operations are published (elements per cycle on WSE-2 and WSE-3); where the
+ * SDK's table has no entry, one per cycle is assumed. The costs of scalar operations are not
+ * published. The first set of them are estimates for a 16-bit machine: a 32-bit operation is a few
+ * instructions, a multiplication or division of 32 bits is a call. The second set is fitted to the
+ * cycles that CereSZ publishes, which were measured with SDK 0.8 on code that is not public.
+ * scripts/generate/csl_fit.py makes it; docs/internals/csl.md says how near it comes.
  */
 #ifndef CSL_COSTS_H
 #define CSL_COSTS_H

@@ -2,22 +2,25 @@
  * csl_sim.h - runs CSL programs on a simulated wafer.
  *
  *     struct csl_param params[] = {{"N", CSL_PARAM_INT, 32, 0}};
- *     struct csl_options options = {.arch = CSL_WSE2, .seed = 1, .params = params, .param_count =
- * 1}; struct csl_sim *s; if (csl_load(&s, "layout.csl", &options) != CSL_OK) ... csl_error(s) ...
+ *     struct csl_options options = {
+ *         .arch = CSL_WSE2, .seed = 1, .params = params, .param_count = 1};
+ *     struct csl_sim *s;
+ *     if (csl_load(&s, "layout.csl", &options) != CSL_OK)
+ *         ... csl_error(s) ...
  *     int a = csl_get_id(s, "A");
  *     csl_memcpy_h2d(s, a, data, 0, 0, width, height, 32, CSL_32BIT);
  *     csl_launch(s, "compute", NULL, 0);
  *     csl_memcpy_d2h(s, data, a, 0, 0, width, height, 32, CSL_32BIT);
  *     csl_stop(s);
  *
- * The calls have the shape of the vendor's run time (SdkRuntime), so that host code can drive
- * either. All of them are blocking: a call returns when the command stream of every PE is free
- * again. What they return is CSL_OK, or a status whose text csl_error gives: one line,
- * "file:line:column: what is wrong", or "PE(x,y): what happened (file:line:column)". After an error
- * of a run nothing but csl_error, the counters and csl_stop may be called: others return it again.
+ * The calls have the shape of the vendor's run time (SdkRuntime), so that host code can use either.
+ * All calls block: they return when the command stream of every PE is free again. They return
+ * CSL_OK, or a status whose text csl_error gives: one line, "file:line:column: what is wrong", or
+ * "PE(x,y): what happened (file:line:column)". After an error of a run only csl_error, the counters
+ * and csl_stop may be called; other calls return the same error again.
  *
- * A handle is used by one thread at a time; different handles are independent. Nothing is printed
- * and nothing exits.
+ * One thread uses a handle at a time; different handles are independent. The simulator prints
+ * nothing and never exits.
  */
 #ifndef CSL_SIM_H
 #define CSL_SIM_H
@@ -44,8 +47,9 @@ enum csl_status {
 
 enum csl_arch { CSL_WSE2 = 2, CSL_WSE3 = 3 };
 
-/* Which of several ready tasks runs first: drawn from the seed, or each when its turn comes (local
- * tasks by their ids, data tasks by their queues, the host's call). The documents allow any. */
+/* Which of several ready tasks runs first. Either the seed decides, or tasks take turns (local
+ * tasks by their ids, data tasks by their queues, the host's call). The documents allow any order.
+ */
 enum csl_order { CSL_ORDER_RANDOM, CSL_ORDER_TURNS };
 
 enum csl_param_type { CSL_PARAM_INT, CSL_PARAM_FLOAT };
@@ -58,8 +62,8 @@ struct csl_param {
     double f;
 };
 
-/* Cycles of scalar operations (costs.h): estimates, or fitted to CereSZ's sub-stages. Those of the
- * others are the same. */
+/* Cycles of scalar operations (costs.h): estimates, or fitted to CereSZ's sub-stages. Other
+ * operations have the same cycles in both. */
 struct csl_costs;
 extern const struct csl_costs csl_costs_estimated, csl_costs_fitted;
 
@@ -76,19 +80,19 @@ struct csl_options {
     uint32_t fabric_width;  /* cslc --fabric-dims; 0, 0: as large as needed. The program's rectangle
                                needs */
     uint32_t fabric_height; /* 7 more columns and 2 more rows than it has itself. */
-    /* Sources by name instead of from disk: the text (not copied, size in *size), or NULL if there
-     * is none. Paths are relative to the importing file's folder, as in the program. NULL reads
-     * files. */
+    /* Gives sources by name instead of from disk: the text (not copied; size in *size), or NULL if
+     * there is none. Paths are relative to the importing file's folder, as in the program. If this
+     * is NULL, files are read. */
     const char *(*read)(void *context, const char *path, size_t *size);
     void *read_context;
 };
 
-/* Compiles the layout file and every PE program of it. *sim is set even on an error (for
+/* Compiles the layout file and every PE program in it. *sim is set even after an error (for
  * csl_error), unless the status is CSL_ERR_MEMORY and *sim is NULL. */
 enum csl_status csl_load(struct csl_sim **sim, const char *layout_path,
                          const struct csl_options *options);
 
-/* Everything the handle holds. NULL is allowed. */
+/* Frees everything that the handle holds. NULL is allowed. */
 void csl_stop(struct csl_sim *sim);
 
 const char *csl_error(const struct csl_sim *sim);
@@ -99,14 +103,14 @@ uint32_t csl_height(const struct csl_sim *sim);
 /* The number of an exported variable (@export_name), or -1. */
 int csl_get_id(struct csl_sim *sim, const char *name);
 
-/* CSL_16BIT: an element is a uint32_t on the host of which the low half is used, as in the vendor's
- * run time. */
+/* CSL_16BIT: an element is a uint32_t on the host, of which only the low half counts, as in the
+ * vendor's run time. */
 enum csl_data_type { CSL_32BIT, CSL_16BIT };
 
 /*
  * Copies to or from the array that the symbol's pointer points to, in w x h PEs beginning at (x,
- * y). The host's array is row-major [h][w][elements], uint32_t or float each. Elements beyond the
- * PE's array are refused.
+ * y). The host's array is row-major, [h][w][elements], of uint32_t or float. It is an error if the
+ * PE's array has fewer elements.
  */
 enum csl_status csl_memcpy_h2d(struct csl_sim *sim, int id, const void *src, uint32_t x, uint32_t y,
                                uint32_t w, uint32_t h, uint32_t elements, enum csl_data_type type);
@@ -115,15 +119,17 @@ enum csl_status csl_memcpy_d2h(struct csl_sim *sim, void *dst, int id, uint32_t 
 
 /*
  * Copies to or from a color that the layout has given to memcpy (MEMCPYH2D_k, MEMCPYD2H_k of
- * <memcpy/get_params>): an element is a wavelet. Returns when all of them have passed; what PEs do
- * with them goes on in later calls. Host's array as above; 16-bit data are in the low half.
+ * <memcpy/get_params>): an element is a wavelet. Returns when all wavelets have passed; what PEs do
+ * with them may go on in later calls. The host's array is as above; 16-bit data are in the low
+ * half.
  */
 enum csl_status csl_stream_h2d(struct csl_sim *sim, uint32_t color, const void *src, uint32_t x,
                                uint32_t y, uint32_t w, uint32_t h, uint32_t elements);
 enum csl_status csl_stream_d2h(struct csl_sim *sim, void *dst, uint32_t color, uint32_t x,
                                uint32_t y, uint32_t w, uint32_t h, uint32_t elements);
 
-/* An argument of an exported function: its bits (float: by memcpy), as wide as the parameter. */
+/* An argument of an exported function: its bits (of a float: by memcpy), as wide as the parameter.
+ */
 struct csl_arg {
     uint32_t bits;
 };
@@ -132,7 +138,7 @@ struct csl_arg {
 enum csl_status csl_launch(struct csl_sim *sim, const char *function, const struct csl_arg *args,
                            size_t arg_count);
 
-/* Runs until nothing moves any more: what PEs still do after they have freed the command stream. */
+/* Runs until nothing moves any more: PEs may go on after they have freed the command stream. */
 enum csl_status csl_drain(struct csl_sim *sim);
 
 /* ---- what it cost ---- */

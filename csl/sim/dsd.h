@@ -41,7 +41,8 @@ static inline struct dsd dsd_unpack(uint64_t bits)
                         (bits >> 62 & 1) != 0,           (bits >> 63 & 1) != 0};
 }
 
-/* At another base address, of elements of size bytes: the stride stays the same in elements. */
+/* The DSD at another base address, for elements of `size` bytes. The stride stays the same in
+ * elements. */
 static inline struct dsd dsd_at(struct dsd d, uint16_t base, uint8_t object, uint8_t size)
 {
     if (d.size != 0)

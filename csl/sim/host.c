@@ -135,7 +135,7 @@ struct copy {
     bool to_device;
 };
 
-/* One PE's part. A refused argument leaves the handle as it is. */
+/* Copies one PE's part. A refused argument leaves the handle as it is. */
 static void copy_pe(struct csl_sim *sim, const struct copy *c, struct pe *pe, uint32_t *host)
 {
     struct str name = sim->ids[c->id]->name;

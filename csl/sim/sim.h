@@ -60,7 +60,7 @@ struct collective {
     enum collective_op op;
     uint16_t root, count, callback;
     uint32_t send, recv;
-    uint64_t called, done; /* cycles; 0: not called. NEVER: others have not yet */
+    uint64_t called, done; /* cycles; 0: not called; NEVER: some PEs have not called yet */
     struct pos pos;        /* of the call */
 };
 
@@ -74,7 +74,8 @@ struct pe {
     /* tasks */
     uint32_t active, blocked;
     uint8_t queue_blocked, last_task;
-    uint8_t lost_task; /* the last that was activated before it had run, if lost_pos has a source */
+    uint8_t lost_task; /* the last task that was activated again before it ran, if lost_pos has a
+                        * source */
     struct pos lost_pos;
     bool cmd_busy, call_pending;
     const struct export *call;
@@ -95,8 +96,8 @@ struct pe {
     } dsr[3 * DSRS];
     struct thread main, threads[QUEUES];
     unsigned busy_threads, next_thread;
-    unsigned users;        /* of memory beside tasks: busy threads, collectives */
-    uint64_t thread_cycle; /* in which a thread moved last */
+    unsigned users;        /* users of memory beside tasks: busy threads, collectives */
+    uint64_t thread_cycle; /* the cycle in which a thread moved last */
     uint64_t wait_since;
     /* the fabric */
     struct queue in[QUEUES], out[QUEUES];
@@ -106,7 +107,7 @@ struct pe {
     struct queue sink[STREAMS]; /* on the way to the host, by the number of the color */
     uint32_t streamed;          /* elements of the host's copy that have passed */
     unsigned routed;            /* wavelets in the router */
-    uint32_t colors;            /* of which there are any: a bit each */
+    uint32_t colors;            /* a bit for each color that has any */
     uint8_t next_color, next_queue;
     uint64_t link_cycle[DIR_COUNT];
     char line[200]; /* of <simprint> */
@@ -134,7 +135,7 @@ struct csl_sim {
     struct loader loader;
     struct pe *pes;
     uint32_t width, height;
-    uint64_t *due; /* of each PE: the cycle before which it does nothing unless a wavelet comes */
+    uint64_t *due; /* for each PE the cycle before which it does nothing unless a wavelet comes */
     uint64_t now, call_start, call_cycles, last_unblock, random;
     bool loaded;
     uint32_t cmd_busy; /* PEs whose command stream is blocked */
@@ -159,10 +160,10 @@ void csl_activate_task(struct pe *pe, uint32_t id, struct pos pos);
 int64_t csl_alu(struct pe *pe, const struct insn *i, int64_t a, int64_t b);
 int64_t csl_alu_convert(struct pe *pe, const struct insn *i, int64_t v);
 int64_t csl_alu_math(const struct insn *i, int64_t a, int64_t b);
-/* From lower on, less than upper: by 16 random bits. */
+/* A random number from lower on, less than upper, by 16 random bits. */
 int64_t csl_alu_between(const struct insn *i, int64_t lower, int64_t upper, uint16_t bits);
 
-/* vm.c: until the task ends, waits, or reaches a time that the fabric has not */
+/* vm.c: runs until the task ends, waits, or reaches a time that the fabric has not reached */
 void csl_run_main(struct pe *pe);
 void csl_call_func(struct pe *pe, uint16_t func, const char *name);
 
@@ -186,7 +187,7 @@ int64_t csl_dsd_element(struct pe *pe, struct pos pos, const struct dsd *d, uint
 void csl_dsd_put(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i, enum type_code tc,
                  int64_t value);
 
-/* race.c: traps if an unfinished operation uses the memory; t is about to begin */
+/* race.c: traps if an unfinished operation uses the memory; t is the operation about to begin */
 void csl_check_race(struct pe *pe, struct pos pos, uint32_t address, uint32_t bytes, bool write);
 void csl_check_thread_race(struct pe *pe, const struct thread *t);
 
@@ -206,7 +207,8 @@ void csl_print(struct pe *pe, const struct insn *i, const int64_t *r);
 void csl_collective(struct pe *pe, const struct insn *i, const int64_t *r);
 bool csl_step_collectives(struct pe *pe);
 
-/* collective_memory.c: up to two spans that the call on this axis uses in its PE; how many */
+/* collective_memory.c: up to two spans that the call on this axis uses in its PE; returns how many
+ */
 struct span {
     uint32_t address, bytes;
     bool write;
@@ -214,8 +216,8 @@ struct span {
 unsigned csl_collective_spans(const struct pe *pe, unsigned axis, struct span span[2]);
 uint32_t csl_line_size(const struct pe *pe, unsigned axis);
 const char *csl_collective_name(enum collective_op op);
-/* Whether the call on this axis has not ended, and has a byte of [low, high) that must not be read,
- * or written. */
+/* Is the call on this axis unfinished, and does it have a byte of [low, high) that must not be
+ * read, or written? */
 bool csl_collective_uses(const struct pe *pe, unsigned axis, int64_t low, int64_t high, bool write);
 
 /* stream.c */

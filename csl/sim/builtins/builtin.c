@@ -1,4 +1,5 @@
-/* builtin.c - builtins about types, values and compiling; the others are tried behind them. */
+/* builtin.c - builtins about types, values and compiling. Other files have the other builtins; this
+ * one asks them last. */
 #include <string.h>
 
 #include "sema.h"
@@ -71,7 +72,7 @@ static struct operand builtin_bitcast(struct sema *s, const struct node *n)
         o.v.type = to;
         return o;
     }
-    /* the other extension of the same bits */
+    /* the same bits, extended the other way */
     uint16_t from_reg = csl_in_reg(s, n, &o), reg = csl_new_reg(s, n);
     struct insn *i = csl_emit(s, n, OP_CONVERT, COST_NONE);
     i->a = reg;
@@ -110,7 +111,7 @@ static struct operand builtin_constants(struct sema *s, const struct node *n)
     return csl_known(v);
 }
 
-/* The type of an expression, of which no code is kept. */
+/* The type of an expression whose code is dropped. */
 static const struct type *type_of(struct sema *s, const struct node *n)
 {
     if (s->func == NULL || (s->comptime && !s->in_place))
@@ -119,7 +120,7 @@ static const struct type *type_of(struct sema *s, const struct node *n)
     uint32_t code_bytes = s->program->code_bytes;
     uint16_t mark = s->next_reg;
     bool comptime = s->comptime;
-    s->comptime = false; /* types are known of values that are not */
+    s->comptime = false; /* a type may be known where the value is not */
     const struct type *t = csl_place(s, n).type;
     s->comptime = comptime;
     s->func->count = count;
@@ -177,7 +178,7 @@ static struct operand builtin_strcat(struct sema *s, const struct node *n)
     return csl_known((struct value){.type = &csl_string, .s = all});
 }
 
-/* SDK 2.10 has taken it away; the programs of SDK 1 use it. */
+/* SDK 2.10 has removed it; programs of SDK 1 use it. */
 static struct operand builtin_concat(struct sema *s, const struct node *n)
 {
     const struct tuple *a = csl_known_expr(s, n->kid[0], &csl_struct).fields;

@@ -119,7 +119,7 @@ static const struct type *element_of_pointer(struct sema *s, const struct node *
     return of;
 }
 
-/* A tuple of one, as in a tensor access written out, stands for its value. */
+/* A tuple with one element, as in a written-out tensor access, stands for its value. */
 static struct operand only_value(struct operand o)
 {
     if (o.known && o.v.type->kind == T_STRUCT && o.v.fields->names == NULL &&
@@ -141,7 +141,7 @@ static struct operand number_field(struct sema *s, const struct node *n, const s
     return csl_coerce(s, n, o, type);
 }
 
-/* A property that is a bool, false if it is not given. */
+/* A property of type bool; false if it is not given. */
 static bool bool_field(struct sema *s, const struct node *n, const struct field *fields,
                        size_t count, const char *name)
 {

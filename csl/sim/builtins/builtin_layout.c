@@ -7,7 +7,7 @@ void csl_only(struct sema *s, const struct node *n, enum where where, const char
         FAIL(s, n, "@%.*s stands in a %s", STR_ARG(n->text), place);
 }
 
-/* What the memcpy library takes for itself: colors 21 to 23, tasks 27 to 30, the first queues and
+/* What the memcpy library keeps for itself: colors 21 to 23, tasks 27 to 30, the first queues and
  * microthread. */
 void csl_not_reserved(struct sema *s, const struct node *n, const struct type *t, int64_t id)
 {
@@ -81,7 +81,7 @@ static void set_tile_code(struct sema *s, const struct node *n)
     }
 }
 
-/* What has a size and is one value; a DSD's bits are not published. */
+/* A type that has a size and is one value. A DSD does not count: its bits are not published. */
 static void check_exported(struct sema *s, const struct node *n, const struct type *t)
 {
     if (!csl_is_scalar(t) || csl_is_dsd(t))

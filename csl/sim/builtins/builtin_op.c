@@ -1,7 +1,7 @@
 /* builtin_op.c - DSD operations. */
 #include "sema.h"
 
-/* What the scalar operands of an operation may be. */
+/* The scalar operands that an operation may have. */
 static bool scalar_fits(enum csl_dsd_op op, const struct type *t, unsigned bits)
 {
     if (op >= DSD_fadds)
@@ -148,8 +148,8 @@ static void settings(struct sema *s, const struct node *n, struct dsd_site *site
 }
 
 /*
- * With a pointer as destination a sum or maximum is taken as @fadds(&x, x, dsd). Without x as the
- * first source, or with x on the stack, the documents leave open what comes out.
+ * If the destination is a pointer, a sum or maximum is written @fadds(&x, x, dsd). The documents
+ * leave open what happens if x is not the first source, or lies on the stack.
  */
 static void check_reduction(struct sema *s, const struct node *n)
 {
@@ -203,7 +203,8 @@ static void check_operands(struct sema *s, const struct node *n, const struct ds
         check_reduction(s, n);
 }
 
-/* What save_address does, once for each DSR. Other operands are in memory: it has ended. */
+/* What save_address does, once for each DSR. The operation has ended, because other operands are in
+ * memory. */
 static void next_dsrs(struct sema *s, const struct node *n, const struct dsd_site *site)
 {
     for (unsigned i = 0; i <= site->from_count; i++) {

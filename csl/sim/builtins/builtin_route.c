@@ -3,7 +3,7 @@
 
 #include "sema.h"
 
-/* memcpy has one of the six or four that a PE has. */
+/* memcpy has one of the four or six that a PE has. */
 #define FILTERS_WSE2 5
 #define FILTERS_WSE3 3
 
@@ -48,7 +48,7 @@ static uint16_t number_of(struct sema *s, const struct node *n, struct str name,
     return (uint16_t)v->i;
 }
 
-/* The one field of a struct that stands for an enumeration: its number in names. */
+/* The one field of a struct that stands for an enumeration; returns its number in `names`. */
 static size_t one_of(struct sema *s, const struct node *n, struct str name, const struct value *v,
                      const char *const *names)
 {
@@ -102,7 +102,8 @@ static void set_position(struct sema *s, const struct node *n, struct str name,
     else
         FAIL(s, n, "a switch position has one field: rx, tx or invalid");
     *to = directions(s, n, &t->values[0]);
-    /* several directions to send to are "if the target supports it", which is not said of any */
+    /* the documents allow several directions to send to "if the target supports it", and name no
+     * target */
     if (*to == 0 || (*to & (*to - 1)))
         FAIL(s, n, "a switch position has one direction");
     r->valid[which] = true;
@@ -137,8 +138,8 @@ static void set_switches(struct sema *s, const struct node *n, const struct valu
     r->tx = r->tx_of[r->at];
 }
 
-/* What lets nothing pass, and a counter that would have to come back to its limit: what the
- * machine does then is not said. */
+/* A filter that lets nothing pass, and a counter that would have to return to its limit: no
+ * document says what the machine does then. */
 static void check_filter(struct sema *s, const struct node *n, const struct filter *f)
 {
     if (f->kind == FILTER_RANGE && f->min_index > f->max_index)

@@ -55,8 +55,8 @@ static bool handle_builtin(struct sema *s, const struct node *n, struct operand 
 
 /* ---- tasks and queues of a PE ---- */
 
-/* Bodies are compiled when all top-level comptime blocks have run: they may name tasks that are
- * bound later. */
+/* Bodies are compiled after all top-level comptime blocks have run, because they may name tasks
+ * that are bound later. */
 void csl_defer(struct sema *s, const struct node *n, const struct fn *fn, enum deferred_kind kind,
                size_t index, size_t params)
 {
@@ -65,8 +65,8 @@ void csl_defer(struct sema *s, const struct node *n, const struct fn *fn, enum d
     s->deferred = d;
 }
 
-/* The queue that a color's wavelets arrive in: on WSE-2 one is found where the program names none.
- */
+/* The queue in which a color's wavelets arrive. On WSE-2 the simulator finds one where the program
+ * names none. */
 static unsigned queue_of_color(struct sema *s, const struct node *n, size_t color)
 {
     struct program *p = s->program;
@@ -98,7 +98,8 @@ static void place_data_task(struct sema *s, const struct deferred *d, uint16_t f
         p->queue_blocked |= (uint8_t)(1u << q);
 }
 
-/* A queue without a data task is blocked for control wavelets too, unless the program says no. */
+/* A queue without a data task is blocked for control wavelets too, unless the program says
+ * otherwise. */
 static void open_queues(struct sema *s)
 {
     struct program *p = s->program;

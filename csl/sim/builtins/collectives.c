@@ -5,7 +5,7 @@
 
 /* ---- <collectives_2d/params> ---- */
 
-/* Two different handles of a type, as x_colors and so on are given. */
+/* Two handles of one type that differ, as for x_colors and the like. */
 static void check_pair(struct sema *s, const struct node *n, const char *name,
                        const struct value *v, const struct type *type)
 {
@@ -17,7 +17,7 @@ static void check_pair(struct sema *s, const struct node *n, const char *name,
         csl_not_reserved(s, n, type, v->fields->values[i].i);
 }
 
-/* The library has the colors: nothing else is routed by them. */
+/* The library owns these colors; the program must not route by them. */
 static void take_colors(struct sema *s, const struct node *n, struct tile *t,
                         const struct value *colors)
 {
@@ -30,7 +30,7 @@ static void take_colors(struct sema *s, const struct node *n, struct tile *t,
     }
 }
 
-/* What one axis' module gets: the axis and the PE's place on it; or false if it is not asked for.
+/* What the module of one axis gets: the axis and the PE's place on it, or false if it is not used.
  */
 static bool axis_params(struct sema *s, const struct node *n, struct tile *t,
                         const struct tuple *ids, bool y, int64_t place, struct value *result)
@@ -82,7 +82,8 @@ struct operand csl_collective_params(struct sema *s, const struct node *n, struc
 
 /* ---- <collectives_2d/pe> ---- */
 
-/* Its resources are the simulator's own affair; what is given must be what the documents name. */
+/* The simulator does not need the library's resources; it only checks that the program gives what
+ * the documents name. */
 void csl_check_collective(struct sema *s, const struct node *n, const struct tuple *params)
 {
     static const char *const names[] = {"dim_params", "queues", "dest_dsr_ids", "src0_dsr_ids",

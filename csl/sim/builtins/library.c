@@ -70,7 +70,7 @@ static const struct {
     {LIB_MATH, "isFinite", 1},
 };
 
-/* name without "_f32" or "_f16", and the type it said; or as it is. */
+/* The name without "_f32" or "_f16", and the type that this said; or the name as it is. */
 static struct str base_name(struct str name, const struct type **type)
 {
     *type = NULL;
@@ -240,7 +240,7 @@ static struct operand time_call(struct sema *s, const struct node *n, struct str
     return csl_known((struct value){.type = &csl_void});
 }
 
-/* Numbers in [lower, upper) of the PE's generator; the library's own formula is not published. */
+/* Numbers in [lower, upper) from the PE's generator. The library's own formula is not published. */
 static struct operand random_call(struct sema *s, const struct node *n, struct str name,
                                   struct operand *args)
 {

@@ -1,6 +1,6 @@
 /*
- * map.c - @map: a loop that calls. A DSD in memory gives and takes elements by index; one of the
- * fabric by an operation on one wavelet, which waits as others do.
+ * map.c - @map: a loop that calls a function. A DSD in memory gives and takes elements by index; a
+ * fabric DSD does so by an operation on one wavelet, which waits like any other.
  */
 #include "sema.h"
 
@@ -40,7 +40,7 @@ static void take_length(struct sema *s, const struct node *n, struct map *m, uin
     s->next_reg = mark;
 }
 
-/* A longer one would give up wavelets that are read and discarded, or not. */
+/* A longer fabric DSD is refused: no document says whether the remaining wavelets are read. */
 static void check_fabric_length(struct sema *s, const struct node *n, const struct map *m,
                                 uint16_t dsd)
 {
@@ -123,7 +123,7 @@ static void send(struct sema *s, const struct node *n, uint16_t dsd, const struc
     csl_emit_dsd(s, n, &site);
 }
 
-/* What DSDs give is of the type of the callback's parameter. */
+/* Elements of DSDs have the type of the callback's parameter. */
 static const struct type *param(struct sema *s, const struct node *n, const struct fn *fn, size_t i)
 {
     if (fn->decl == NULL)
@@ -134,7 +134,7 @@ static const struct type *param(struct sema *s, const struct node *n, const stru
     return t->params[i];
 }
 
-/* The arguments behind the callback, in registers where they are DSDs, and the shortest length. */
+/* Evaluates the arguments behind the callback (DSDs into registers), and the shortest length. */
 static void arguments(struct sema *s, const struct node *n, struct map *m)
 {
     for (size_t i = 0; i < m->count; i++) {

@@ -1,4 +1,4 @@
-/* print.c - <simprint> and <debug>: what a program says to the trace. */
+/* print.c - <simprint> and <debug>: what a program writes to the trace. */
 #include <string.h>
 
 #include "sema.h"
@@ -67,7 +67,7 @@ void csl_check_print(struct sema *s, const struct node *n, enum library library,
         FAIL(s, n, "the module has other params than these");
 }
 
-/* A string that outlives compiling: its number in the program. */
+/* Keeps a string beyond compilation; returns its number in the program. */
 static uint16_t keep_text(struct sema *s, const struct node *n, struct str text)
 {
     struct program *p = s->program;

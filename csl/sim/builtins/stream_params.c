@@ -55,7 +55,7 @@ void csl_memcpy_params(struct sema *s, const struct node *n, const struct tuple 
     }
 }
 
-/* What get_params gives: every stream's color, or {} if the layout has none of that name. */
+/* What get_params returns: every stream's color, or {} if the layout has none of that name. */
 struct value csl_stream_params(struct sema *s, const struct node *n, const struct module *m)
 {
     struct str *names = csl_alloc_array(s->arena, 2 * STREAMS, sizeof *names);

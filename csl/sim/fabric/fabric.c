@@ -35,7 +35,7 @@ static struct pe *neighbour(struct pe *pe, unsigned direction)
     }
 }
 
-/* The color that a wavelet has in the router: both of a pair are swapped, or none. */
+/* The color of a wavelet in the router. Of a pair of swapped colors, both change or none. */
 static uint8_t swapped(const struct pe *pe, uint8_t color, unsigned from)
 {
     const struct route *r = &pe->router[color].route;
@@ -44,7 +44,7 @@ static uint8_t swapped(const struct pe *pe, uint8_t color, unsigned from)
     return swap ? color ^ 1 : color;
 }
 
-/* A wavelet at a router, from a direction. */
+/* Handles a wavelet that is at a router and came from a direction. */
 static void arrive(struct pe *pe, struct wavelet w, uint8_t from)
 {
     w.color = swapped(pe, w.color, from);
@@ -68,7 +68,7 @@ static void arrive(struct pe *pe, struct wavelet w, uint8_t from)
     *due = *due < now ? *due : now;
 }
 
-/* A direction that is another switch position's waits until the switch comes to it. */
+/* A wavelet from a direction of another switch position waits until the switch is there. */
 static bool has_space(const struct pe *pe, uint8_t color, unsigned from)
 {
     const struct router_color *c = &pe->router[swapped(pe, color, from)];
@@ -78,7 +78,7 @@ static bool has_space(const struct pe *pe, uint8_t color, unsigned from)
     return c->count < ROUTER_DEPTH && !later;
 }
 
-/* From an output queue over the ramp to the router. */
+/* Moves a wavelet from an output queue over the ramp to the router. */
 static bool from_processor(struct pe *pe)
 {
     uint64_t now = pe->sim->now;

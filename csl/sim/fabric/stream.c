@@ -36,7 +36,7 @@ static bool to_host(struct pe *pe, uint32_t *value)
     return true;
 }
 
-/* An element of the copy, if it can pass. */
+/* Moves an element of the copy, if it can pass. */
 bool csl_step_stream(struct pe *pe)
 {
     struct stream *c = &pe->sim->stream;

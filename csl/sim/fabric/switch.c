@@ -38,7 +38,7 @@ static void go_to(struct route *r, unsigned at)
     r->tx = r->tx_of[at];
 }
 
-/* Whether the position is another one. */
+/* Has the position changed? */
 static bool advance(struct route *r)
 {
     unsigned at = r->at, next = at + 1;
@@ -48,7 +48,7 @@ static bool advance(struct route *r)
     return next != at;
 }
 
-/* The first command is gone, and the others move up. */
+/* Removes the first command; the others move up. */
 static uint32_t popped(uint32_t payload)
 {
     const uint32_t commands = (1u << CONTROL_TASK_AT) - 1;

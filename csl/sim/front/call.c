@@ -1,4 +1,4 @@
-/* call.c - functions: calls that are computed, expanded in place, or emitted. */
+/* call.c - functions: the compiler computes a call, expands it in place, or emits it. */
 #include "sema.h"
 
 /* ---- which locals must be in memory ---- */
@@ -93,7 +93,7 @@ static struct symbol *bind(struct sema *s, const struct fn *fn, size_t i, struct
     return sym;
 }
 
-/* The body in its own function; comptime arguments are bound in scope. */
+/* Compiles the body as a function of its own; comptime arguments are bound in scope. */
 static void compile_body(struct sema *s, const struct node *n, struct instance *inst,
                          struct scope *scope)
 {
@@ -137,8 +137,8 @@ static void compile_body(struct sema *s, const struct node *n, struct instance *
     *s = before;
 }
 
-/* What @block and so on refer to, and calls: the function compiled for args (those with a type are
- * comptime). */
+/* The function compiled for args (those with a type are comptime), which calls, @block and the like
+ * refer to. */
 uint16_t csl_instance(struct sema *s, const struct node *n, const struct fn *fn,
                       const struct value *args, size_t count, const struct type **result)
 {

@@ -77,8 +77,7 @@ void csl_into(struct sema *s, const struct node *n, const struct operand *o, uin
     }
     if (o->reg == to)
         return;
-    /* A value that was just computed into a temporary register is computed into this one instead.
-     */
+    /* Moves the result of the last instruction from its temporary register into this one. */
     struct func *f = s->func;
     if (f != NULL && !s->comptime && f->count > s->barrier && o->reg > to) {
         struct insn *last = &f->code[f->count - 1];

@@ -1,4 +1,4 @@
-/* expr.c - expressions, types and conversions that happen by themselves. */
+/* expr.c - expressions, types and implicit conversions. */
 #include <math.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ struct operand csl_expr_as(struct sema *s, const struct node *n, const struct ty
     return csl_coerce(s, n, csl_expr(s, n, type), type);
 }
 
-/* With run-time code set aside: for what must be known. */
+/* Evaluates what must be known when compiling; emits no run-time code. */
 struct value csl_known_expr(struct sema *s, const struct node *n, const struct type *want)
 {
     bool comptime = s->comptime, in_place = s->in_place;

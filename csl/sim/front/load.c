@@ -78,7 +78,7 @@ struct global *csl_find_global(struct module *m, struct str name)
     return NULL;
 }
 
-/* The view of a module's globals, for the time of an initializer or comptime block. */
+/* The view of a module's globals, for an initializer or comptime block. */
 static struct sema view(struct sema *s, struct module *m, enum where where)
 {
     struct sema before = *s;
@@ -119,7 +119,7 @@ static struct operand initial(struct sema *s, struct global *g, const struct typ
         bound->type->kind == T_COMPTIME_INT && bound->i >= 0 && bound->i < COLORS)
         return csl_known(csl_int_value(type, bound->i)); /* cslc --params=NAME:NUMBER */
     if (bound != NULL && type != NULL && bound->type->kind == T_INT && type->kind == T_INT)
-        /* an integer of another type that fits, as the public programs pass them */
+        /* an integer of another type that fits: the public programs pass such */
         return csl_coerce(s, n, csl_known(csl_int_value(&csl_comptime_int, bound->i)), type);
     if (bound != NULL)
         return type != NULL ? csl_coerce(s, n, csl_known(*bound), type) : csl_known(*bound);
@@ -167,8 +167,7 @@ void csl_resolve_global(struct sema *s, struct global *g, struct pos pos)
     g->state = GLOBAL_READY;
 }
 
-/* What every PE of a file has, whether it is used or not: modules, and the top-level comptime
- * blocks. */
+/* What every PE with this file has, used or not: modules, and the top-level comptime blocks. */
 static void run_top(struct sema *s, struct module *m)
 {
     for (size_t i = 0; i < m->count; i++) {
@@ -177,7 +176,7 @@ static void run_top(struct sema *s, struct module *m)
             csl_str_is(n->kid[1]->text, "import_module"))
             csl_resolve_global(s, &m->globals[i], n->pos);
     }
-    for (size_t i = 0; i < m->count; i++) /* the host's tools see it: it is in memory */
+    for (size_t i = 0; i < m->count; i++) /* the host's tools see it, so it is in memory */
         if (m->globals[i].decl->flags & NODE_EXPORT && m->globals[i].decl->kind == N_VAR)
             csl_keep_global(s, &m->globals[i]);
     for (size_t i = 0; i < m->file->count; i++)
@@ -358,7 +357,7 @@ static void join_routes(struct loader *l, struct tile *t, uint32_t i)
                      i % l->width, i / l->width, c & ~1u, c | 1);
 }
 
-/* A layout file's own comptime blocks; where it is a PE's code too they are the PE's. */
+/* A layout file's own comptime blocks. If the file is also a PE's code, they belong to the PE. */
 static void run_layout_checks(struct sema *s, const struct file *file)
 {
     const struct loader *l = s->l;

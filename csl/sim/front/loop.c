@@ -1,4 +1,4 @@
-/* loop.c - while and for: run when compiling, or emitted. */
+/* loop.c - while and for: the compiler runs them or emits them. */
 #include "sema.h"
 
 struct range {
@@ -6,7 +6,7 @@ struct range {
     struct operand start, stop, step;
 };
 
-/* A known number only has to fit: start, stop and step are coerced to the range's type. */
+/* A known number only has to fit: start, stop and step are converted to the range's type. */
 static struct operand range_number(struct sema *s, const struct node *n, const struct type *type)
 {
     struct operand o = csl_expr(s, n, type);
@@ -36,7 +36,7 @@ struct operand csl_range_value(struct sema *s, const struct node *n)
     return csl_known((struct value){.type = &csl_range, .range = r});
 }
 
-/* Whether a comptime loop goes on after its body. */
+/* Does a comptime loop go on after its body? */
 static bool goes_on(struct sema *s, struct target *t, enum flow *flow)
 {
     if (*flow == FLOW_JUMP && s->jump == t && s->jump_continue)
@@ -83,7 +83,7 @@ static enum flow emit_while(struct sema *s, const struct node *n, struct target 
     }
     s->conditional--;
     csl_patch_here(s, &end);
-    /* without a condition, only a break leads on */
+    /* without a condition, only a break ends the loop */
     return condition.known ? FLOW_RETURN : FLOW_NEXT;
 }
 
@@ -143,19 +143,19 @@ static void emit_step(struct sema *s, const struct node *n, uint16_t reg, int64_
     struct insn *i = csl_emit(s, n, OP_ADD, COST_ALU16);
     i->a = i->b = reg;
     i->c = step;
-    i->tc = TC_I64; /* so that the counter gets past the type's last value */
+    i->tc = TC_I64; /* so that the counter can pass the type's last value */
     s->next_reg = mark;
 }
 
-/* Counts reg from its value to stop, and the index beside it if there is one; body(…) is what is
- * run. */
+/* Counts reg from its value to stop, and the index beside it if there is one; runs body(...) each
+ * time. */
 struct counted {
     uint16_t reg, stop, index;
     int64_t step;
     const struct type *type;
 };
 
-/* What the body calls the element, if it has a name. */
+/* The name that the body has for the element, if any. */
 static void name_element(struct sema *s, const struct node *n, const struct counted *c,
                          const struct place *array)
 {

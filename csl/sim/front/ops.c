@@ -1,4 +1,4 @@
-/* ops.c - operators, and @as: known values are computed, others emitted. */
+/* ops.c - operators, and @as: the compiler computes known values and emits code for others. */
 #include <math.h>
 
 #include "sema.h"

@@ -175,7 +175,7 @@ void csl_to_memory(struct sema *s, const struct node *n, struct place *p)
     *p = fixed(p->type, *home, true);
 }
 
-/* The element's number as one operand, row-major; each index is checked against its dimension. */
+/* The element's number as one operand, row-major. Each index is checked against its dimension. */
 static struct operand flat_index(struct sema *s, const struct node *n, const struct type *array)
 {
     if (n->count - 1 != array->rank)
@@ -320,7 +320,7 @@ struct place csl_place(struct sema *s, const struct node *n)
     }
 }
 
-/* What OP_LOAD and OP_STORE look at when they run. */
+/* What OP_LOAD and OP_STORE check at run time. */
 static void check_fixed(struct sema *s, const struct node *n, const struct place *p, bool write)
 {
     const struct object *o = &s->program->objects[csl_object_at(s->program, p->offset)];

@@ -1,9 +1,9 @@
 /*
- * sema.h - the compiler: one walk over the tree that computes what is known when compiling and
+ * sema.h - the compiler: one walk over the tree that computes what is known when compiling, and
  * emits byte code for the rest.
  *
- * In comptime mode (layout blocks, comptime blocks, initializers of globals) statements are
- * executed; else they are emitted. Globals and functions are looked at when they are first used.
+ * In comptime mode (layout blocks, comptime blocks, initializers of globals) it executes
+ * statements; otherwise it emits them. It compiles globals and functions when they are first used.
  */
 #ifndef CSL_SEMA_H
 #define CSL_SEMA_H
@@ -11,7 +11,7 @@
 #include "dsd.h"
 #include "types.h"
 
-/* Steps of comptime evaluation that one csl_load may take, and nesting of calls. */
+/* Limits of one csl_load: steps of comptime evaluation, and nesting of calls. */
 #define COMPTIME_STEPS   20000000u
 #define CALL_DEPTH       64u
 #define STRUCT_DEPTH_MAX 32u
@@ -86,7 +86,7 @@ struct operand {
 
 enum place_kind { PLACE_BOX, PLACE_ELEMENT, PLACE_REG, PLACE_MEM };
 
-/* What can stand left of an assignment, or behind &. */
+/* What may stand left of an assignment, or behind &. */
 struct place {
     enum place_kind kind;
     const struct type *type;
@@ -129,7 +129,7 @@ struct call {
     struct patches returns;
 };
 
-/* Whether control reaches what follows. */
+/* Does control reach what follows? */
 enum flow { FLOW_NEXT, FLOW_JUMP, FLOW_RETURN };
 
 enum where { WHERE_LAYOUT, WHERE_TOP, WHERE_INIT, WHERE_CODE };
@@ -137,7 +137,7 @@ enum where { WHERE_LAYOUT, WHERE_TOP, WHERE_INIT, WHERE_CODE };
 /* A function compiled for given comptime arguments. */
 struct instance {
     const struct fn *fn;
-    struct value *args; /* of comptime parameters; others have no type */
+    struct value *args; /* types of comptime parameters; others have none */
     size_t arg_count;
     uint16_t func;
     bool busy;
@@ -209,11 +209,11 @@ struct sema {
     struct module *module;
     struct scope *scope;
     struct func *func;
-    size_t barrier; /* a jump may lead here: no instruction before it is changed */
+    size_t barrier; /* a jump may lead here, so earlier instructions must not change */
     uint16_t next_reg;
     enum where where;
     bool comptime;
-    bool in_place; /* comptime for one value only, in code that runs later */
+    bool in_place; /* comptime for one value only, inside code that runs later */
     unsigned conditional, depth;
     struct target *targets, *jump; /* jump: where a comptime break or continue goes */
     bool jump_continue;
@@ -245,9 +245,10 @@ void csl_resolve_global(struct sema *s, struct global *g, struct pos pos);
 struct insn *csl_emit(struct sema *s, const struct node *n, enum op op, enum csl_cost cost);
 uint16_t csl_new_reg(struct sema *s, const struct node *n);
 uint16_t csl_in_reg(struct sema *s, const struct node *n, const struct operand *o);
-/* o in register to, which is not one that a value still needs. */
+/* Puts o into register `to`, which no other value may still need. */
 void csl_into(struct sema *s, const struct node *n, const struct operand *o, uint16_t to);
-/* Emits a jump (a condition: register) that csl_patch_here sends to the next instruction. */
+/* Emits a jump (with a condition: a register), whose target csl_patch_here sets to the next
+ * instruction. */
 void csl_jump(struct sema *s, const struct node *n, enum op op, uint16_t reg, struct patches *p);
 void csl_jump_to(struct sema *s, const struct node *n, size_t where);
 void csl_patch_here(struct sema *s, struct patches *p);
@@ -303,7 +304,7 @@ struct operand csl_range_value(struct sema *s, const struct node *n); /* @range 
 void csl_push(struct sema *s, struct scope *scope);
 void csl_pop(struct sema *s, struct scope *scope);
 struct target *csl_enter_target(struct sema *s, struct target *t, const struct node *n, bool loop);
-/* Behind a block or loop: breaks lead here. */
+/* The place behind a block or loop, to which breaks lead. */
 enum flow csl_leave_target(struct sema *s, struct target *t, enum flow flow);
 
 /* call.c */
@@ -358,13 +359,13 @@ struct operand csl_builtin(struct sema *s, const struct node *n);
 bool csl_layout_builtin(struct sema *s, const struct node *n, struct operand *result);
 void csl_only(struct sema *s, const struct node *n, enum where where, const char *place);
 void csl_not_reserved(struct sema *s, const struct node *n, const struct type *t, int64_t id);
-/* Arguments at and at + 1: a color and its configuration. */
+/* Arguments `at` and `at` + 1: a color and its configuration. */
 void csl_set_route(struct sema *s, const struct node *n, size_t at, struct route *routes);
 bool csl_wafer_builtin(struct sema *s, const struct node *n, struct operand *result);
 bool csl_dsd_builtin(struct sema *s, const struct node *n, struct operand *result);
 bool csl_dsd_operation(struct sema *s, const struct node *n);
 void csl_emit_dsd(struct sema *s, const struct node *n, const struct dsd_site *site);
-/* Of a DSD that is known; others are looked at when they run. */
+/* Checks a known DSD; others are checked at run time. */
 void csl_not_const(struct sema *s, const struct node *n, const struct operand *o);
 struct operand csl_map(struct sema *s, const struct node *n); /* map.c */
 struct value csl_tensor(struct sema *s, const struct node *n);
@@ -380,10 +381,10 @@ void csl_compile_deferred(struct sema *s);
 void csl_defer(struct sema *s, const struct node *n, const struct fn *fn, enum deferred_kind kind,
                size_t index, size_t params);
 const struct fn *csl_task_of(struct sema *s, const struct node *n);
-/* A known handle made of an integer, or at run time of a u16. */
+/* A known handle made from an integer; at run time, from a u16. */
 struct operand csl_make_handle(struct sema *s, const struct node *n, const struct type *t,
                                int64_t least, int64_t most);
-/* A local task: its id, or the name of a task that is bound to one. */
+/* A local task: its id, or the name of a task that is bound to an id. */
 uint16_t csl_local_task_of(struct sema *s, const struct node *n, const struct operand *o);
 
 #endif

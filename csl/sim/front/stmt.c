@@ -95,7 +95,7 @@ static struct operand void_operand(void)
     return csl_known((struct value){.type = &csl_void});
 }
 
-/* One branch, whose value goes to *to; the type is the first branch's. */
+/* Compiles one branch; its value goes to *to. The first branch decides the type. */
 static enum flow branch(struct sema *s, const struct node *n, const struct type **want,
                         struct operand *value, uint16_t to)
 {
@@ -151,7 +151,7 @@ struct operand csl_if_value(struct sema *s, const struct node *n, const struct t
     return value;
 }
 
-/* The values of all cases: known, of the input's type, each once. */
+/* Checks the values of all cases: known, of the input's type, each once. */
 static int64_t *case_values(struct sema *s, const struct node *n, const struct type *type)
 {
     size_t count = 0, at = 0;
@@ -333,8 +333,8 @@ static struct target *find_target(struct sema *s, const struct node *n)
     return t;
 }
 
-/* Whether what stands here is surely reached: under no condition of the run time, and behind no
- * break out of a block around it. */
+/* Is this statement surely reached: under no run-time condition, and behind no break out of a block
+ * around it? */
 static bool surely_here(const struct sema *s, unsigned conditional, const struct target *around)
 {
     for (const struct target *t = s->targets; t != around; t = t->up)

@@ -93,7 +93,7 @@ static bool same_type(const struct type *a, const struct type *b)
     return true;
 }
 
-/* The one type that is like t. */
+/* The one type object that equals t. */
 static const struct type *unique(struct types *types, const struct type *t)
 {
     for (const struct type *have = types->all; have != NULL; have = have->next)

@@ -15,7 +15,7 @@ enum type_kind {
     T_COMPTIME_FLOAT,
     T_STRING,
     T_TYPE,
-    T_STRUCT, /* any struct: they are only known when compiling */
+    T_STRUCT, /* any struct; structs exist only when compiling */
     T_ARRAY,  /* rank, dims, count, element */
     T_POINTER,
     T_FN, /* params, param_count, element: the result */
@@ -62,8 +62,7 @@ struct module;
 struct tuple;
 struct range;
 
-/* A value of a type that exists at run time is in i as a register would hold it, but a float in f.
- */
+/* A value. If its type exists at run time, i holds it as a register would; f holds a float. */
 struct value {
     const struct type *type;
     union {
@@ -122,12 +121,12 @@ bool csl_is_float(const struct type *t);       /* f16, f32, comptime_float */
 uint32_t csl_size(const struct type *t);       /* bytes in memory, of a scalar or array */
 enum type_code csl_code(const struct type *t); /* of a scalar */
 
-/* i as type t (an integer type) holds it. */
+/* The value of i in type t (an integer type). */
 int64_t csl_wrap(const struct type *t, int64_t i);
 bool csl_fits(const struct type *t, int64_t i);
 int64_t csl_wrap_code(enum type_code tc, int64_t i);
 
-/* A scalar between a value and its bytes in memory; the bits in a register. */
+/* Converts a scalar between a value and its bytes in memory, or the bits in a register. */
 struct value csl_load_value(const struct type *t, const uint8_t *from);
 void csl_store_value(const struct value *v, uint8_t *to);
 int64_t csl_register_bits(const struct value *v);

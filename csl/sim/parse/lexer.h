@@ -4,7 +4,8 @@
 
 #include "base.h"
 
-/* Punctuation and operators: name, text. Longer ones first where one begins with another. */
+/* Punctuation and operators: name, text. A longer operator comes before those with which it begins.
+ */
 #define CSL_PUNCTUATION(X)                                                                         \
     X(SHL_SET, "<<=")                                                                              \
     X(SHR_SET, ">>=")                                                                              \
@@ -85,7 +86,7 @@ enum token_kind {
     TOK_BUILTIN, /* @name; text has no @ */
     TOK_INT,
     TOK_FLOAT,
-    TOK_STRING, /* text is what it stands for */
+    TOK_STRING, /* text is the character's value */
     CSL_PUNCTUATION(X) CSL_KEYWORDS(X)
 };
 #undef X

@@ -3,7 +3,7 @@
 
 static struct node *parse_unary(struct parser *p, bool type_only);
 
-/* { a, b, c } into kids of node, behind those in list. */
+/* Parses { a, b, c } into kids of node, behind those in list. */
 static struct node *parse_values(struct parser *p, struct node *node, struct list *list,
                                  enum token_kind close)
 {
@@ -132,7 +132,7 @@ static struct node *parse_label(struct parser *p)
     return csl_parse_block(p, label);
 }
 
-/* A node of this one token. */
+/* A node that consists of this token. */
 static struct node *leaf(struct parser *p, enum node_kind kind)
 {
     struct node *n = csl_node(p, kind, p->now.pos);
@@ -261,7 +261,7 @@ static struct node *parse_unary(struct parser *p, bool type_only)
     return csl_with(p, n, 1, &operand);
 }
 
-/* How tightly a binary operator binds; 0: none. Comparisons do not chain. */
+/* How tightly a binary operator binds; 0: it is none. Comparisons do not chain. */
 enum { BIND_OR = 1, BIND_AND, BIND_COMPARE, BIND_BITS, BIND_SHIFT, BIND_ADD, BIND_MUL };
 
 static int binding(enum token_kind kind)
@@ -308,7 +308,7 @@ static struct node *parse_binary(struct parser *p, int least)
             p->depth -= chained;
             return left;
         }
-        csl_enter(p); /* the tree leans to the left, and is walked by recursion */
+        csl_enter(p); /* the tree leans to the left, and the compiler walks it by recursion */
         chained++;
         csl_advance(p);
         struct node *n = csl_node(p, N_BINARY, t.pos);

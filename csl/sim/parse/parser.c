@@ -70,7 +70,7 @@ static bool is_assignment(enum token_kind kind)
     return kind == TOK_SET || (kind >= TOK_SHL_SET && kind <= TOK_XOR_SET);
 }
 
-/* An expression, or an assignment, which is not one. */
+/* Parses an expression or an assignment (which is no expression). */
 static struct node *parse_simple(struct parser *p)
 {
     struct node *left = csl_parse_expr(p);

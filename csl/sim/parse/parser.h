@@ -4,7 +4,7 @@
 
 #include "ast.h"
 
-/* Expressions and blocks inside each other; more is refused, since each takes the host's stack. */
+/* The limit for nested expressions and blocks, since each level takes the host's stack. */
 #define NESTING_MAX 200
 
 struct parser {
@@ -33,7 +33,7 @@ struct node *csl_parse_type(struct parser *p); /* no { after it */
 struct node *csl_parse_block(struct parser *p, struct str label);
 struct node *csl_parse_if(struct parser *p, bool statement);
 struct node *csl_parse_switch(struct parser *p, bool statement);
-/* A statement as the body of if, while, for or switch, without a ";" behind an expression. */
+/* A statement as the body of if, while, for or switch, without the ";" behind an expression. */
 struct node *csl_parse_body(struct parser *p);
 
 #endif

@@ -23,7 +23,7 @@ static int64_t from_float(unsigned tc, float f)
     return u;
 }
 
-/* An f16's operations are those of f32, rounded once more: 24 bits are enough that it is the same.
+/* Operations on f16 are those on f32, rounded once more: 24 bits suffice to give the same result.
  */
 static int64_t float_op(const struct insn *i, float a, float b)
 {

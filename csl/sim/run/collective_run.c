@@ -1,7 +1,7 @@
 /*
- * collective_run.c - <collectives_2d> at run time, as a whole: when all PEs of a line have called,
- * their data move, and after the time it would take the callbacks are activated. No wavelets go;
- * what the library sends is not published.
+ * collective_run.c - <collectives_2d> at run time, as a whole. When all PEs of a line have called,
+ * their data move; after the time that this would take, the callbacks are activated. There are no
+ * wavelets, because what the library sends is not published.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ static struct pe *on_line(struct pe *pe, unsigned axis, uint32_t place)
     return &sim->pes[axis == 0 ? pe->y * sim->width + place : place * sim->width + pe->x];
 }
 
-/* count words of memory, all in one variable. */
+/* The address of `count` words of memory, which must lie in one variable. */
 static uint8_t *words(struct pe *pe, unsigned axis, uint32_t address, uint32_t count)
 {
     const struct collective *c = &pe->collective[axis];
@@ -35,7 +35,7 @@ static void add(uint8_t *to, const uint8_t *from, uint32_t count)
     }
 }
 
-/* What PE and root exchange; all but the root's own part of a reduction, which is first. */
+/* The words that a PE and the root exchange. A reduction begins with the root's own part. */
 static void move(struct pe *pe, struct pe *root, unsigned axis, uint32_t place)
 {
     const struct collective *c = &pe->collective[axis], *r = &root->collective[axis];
@@ -60,8 +60,8 @@ static void move(struct pe *pe, struct pe *root, unsigned axis, uint32_t place)
     }
 }
 
-/* A wavelet a cycle through the root's ramp, and the way; a sum takes five cycles a hop (the chain
- * of the published model of reductions). */
+/* The time: a cycle for each wavelet through the root's ramp, and the distance. A sum takes five
+ * cycles a hop (the chain in the published model of reductions). */
 static uint64_t cycles(const struct collective *c, uint32_t size)
 {
     uint32_t far = c->root > size - 1 - c->root ? c->root : size - 1 - c->root;
@@ -71,7 +71,7 @@ static uint64_t cycles(const struct collective *c, uint32_t size)
     return through + (c->op == COLLECTIVE_REDUCE ? 5u : 1u) * far + TASK_START_CYCLES;
 }
 
-/* All have called: they must have called the same. */
+/* All PEs of the line have called. They must have called the same. */
 static void finish(struct pe *pe, unsigned axis, uint32_t size)
 {
     const struct collective *mine = &pe->collective[axis];
@@ -133,7 +133,7 @@ void csl_collective(struct pe *pe, const struct insn *i, const int64_t *r)
     finish(pe, axis, size);
 }
 
-/* The callbacks whose time has come. A task that runs knows nothing of them: until its end, the
+/* Activates the callbacks whose time has come. A running task does not see this: until it ends, the
  * collective uses its arrays. */
 bool csl_step_collectives(struct pe *pe)
 {

@@ -1,4 +1,4 @@
-/* dsd_math.c - DSD operations: their names and sizes, what they compute of an element. */
+/* dsd_math.c - DSD operations: their names and sizes, and what they compute for an element. */
 #include <math.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ static uint32_t compute_half(enum csl_dsd_op op, const uint32_t *v)
 
 static uint32_t shifted(enum csl_dsd_op op, uint32_t a, uint32_t by)
 {
-    if (by > 15) /* all bits leave */
+    if (by > 15) /* a shift by the width or more */
         return op == DSD_sar16 && (a & 0x8000) ? 0xffff : 0;
     if (op == DSD_sll16)
         return a << by;

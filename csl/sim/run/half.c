@@ -24,7 +24,7 @@ uint16_t csl_half_of(double f)
         return sign | 0x7c00;
     frexp(size, &exponent);
     if (size == 0 || exponent < -13)
-        exponent = -13; /* subnormal numbers have the step of the smallest normal ones */
+        exponent = -13; /* subnormal numbers have the spacing of the smallest normal ones */
     /* the significand's 10 bits behind the point as an integer; a carry moves to the exponent */
     uint32_t steps = (uint32_t)lrint(ldexp(size, 11 - exponent));
     return (uint16_t)(sign | (((uint32_t)(exponent + 13) << 10) + steps));

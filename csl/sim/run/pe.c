@@ -1,4 +1,4 @@
-/* pe.c - what all of the run time asks of a PE: a trap, an event, where its task is, which tasks
+/* pe.c - what the whole run time needs of a PE: traps, events, the place of its task, which tasks
  * may run. */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /*
  * race.c - memory that an unfinished asynchronous operation or collective uses.
  *
- * What a task, another operation or the host reads there, or what the operation reads of their
- * writing, depends on when wavelets come. All elements count, also those that are through already
- * in this run.
+ * If a task, another operation or the host reads there, or writes what the operation reads, the
+ * result depends on when wavelets come. All elements count, also those that have already passed in
+ * this run.
  */
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ static bool touches(const struct dsd *d, uint32_t count, int64_t low, int64_t hi
     return base + before * stride + d->size > low;
 }
 
-/* A task must leave the buffer of a FIFO alone that an operation uses. */
+/* A task must not touch the buffer of a FIFO while an operation uses it. */
 static bool in_fifo(const struct pe *pe, const struct dsd_operand *o, int64_t low, int64_t high)
 {
     if (o->kind != OPERAND_FIFO)
@@ -38,7 +38,7 @@ static bool in_fifo(const struct pe *pe, const struct dsd_operand *o, int64_t lo
     return f->address < high && f->address + (int64_t)f->capacity * f->size > low;
 }
 
-/* What an operation asks for memory to: a FIFO of two operations is in order. */
+/* The memory that an operation uses. Two operations may share a FIFO. */
 enum use { USE_READ, USE_WRITE, USE_FIFO };
 
 static bool conflicts(const struct pe *pe, const struct thread *t, int64_t low, int64_t high,

@@ -1,4 +1,4 @@
-/* run.c - the wafer's clock, and what is said when nothing moves any more. */
+/* run.c - the wafer's clock, and the message when nothing moves any more. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static _Noreturn void deadlock(struct csl_sim *sim)
     struct report r = {.used = 0};
     unsigned said = 0, waiting = 0;
     r.text[0] = '\0';
-    /* those first that hold the call up for a reason of their own */
+    /* first those that hold the call up for a reason of their own */
     for (int with_reason = 1; with_reason >= 0; with_reason--)
         for (uint32_t i = 0; i < sim->width * sim->height; i++) {
             struct pe *pe = &sim->pes[i];
@@ -130,7 +130,7 @@ static bool step_pe(struct pe *pe)
     return moved;
 }
 
-/* What struct csl_sim's due says of a PE that has been stepped. */
+/* The entry of struct csl_sim's `due` for a PE after its step. */
 static uint64_t due(const struct pe *pe)
 {
     uint64_t next = pe->sim->now + 1;
@@ -149,7 +149,7 @@ static uint64_t due(const struct pe *pe)
     return NEVER;
 }
 
-/* The next time at which a processor does something by itself. */
+/* The next time at which a processor acts by itself. */
 static uint64_t next_time(const struct csl_sim *sim)
 {
     uint64_t next = NEVER;

@@ -47,7 +47,7 @@ static void start_call(struct pe *pe)
     csl_call_func(pe, call->func, call->name);
 }
 
-/* The one of the ready tasks, in ascending order, that runs. */
+/* Chooses which of the ready tasks, in ascending order, runs. */
 static unsigned next_of(const struct pe *pe, const uint8_t *ready, unsigned count)
 {
     unsigned i = 0;

@@ -3,7 +3,7 @@
 
 #include "sim.h"
 
-/* Elements within which a result that is read again is not safely written: more than the widest
+/* A result that is read again within so many elements may not be written yet: more than the widest
  * operation takes at once. */
 #define HAZARD 8
 
@@ -17,8 +17,8 @@ static void check_range(struct pe *pe, struct pos pos, const struct dsd *d, uint
     int64_t low = first < last ? first : last, high = first < last ? last : first;
     if (d->kind != DSD_MEM)
         csl_trap(pe, pos, "a DSD was used before it got a value");
-    bool low_half =
-        d->size == 4 && size == 2 && count == 1; /* what the next would be is not said */
+    bool low_half = d->size == 4 && size == 2 &&
+                    count == 1; /* no document says what the next element would be */
     if (d->size != size && !low_half)
         csl_trap(pe, pos, "the operation is on %u bytes, the DSD's elements have %u", size,
                  d->size);
@@ -131,7 +131,7 @@ static void set_up(struct pe *pe, struct thread *t, const struct dsd_site *site,
         if (site->from[i].kind != OPERAND_DSD)
             continue;
         t->from[i] = operand_dsd(pe, site, site->from[i].reg, regs);
-        /* a longer vector in memory goes out as a whole: the vendor's programs count on it */
+        /* a longer vector in memory goes out as a whole: the vendor's programs rely on it */
         if (site->to.fabric && !site->from[i].fabric && i == 0 && t->from[i].extent > t->count)
             t->count = t->from[i].extent;
         if (!counted)
@@ -181,7 +181,7 @@ static uint32_t fifo_pop(struct pe *pe, unsigned which)
     return v;
 }
 
-/* Whether the next element can move. */
+/* Can the next element move? */
 static bool can_move(struct pe *pe, const struct thread *t)
 {
     const struct dsd_site *site = t->site;
@@ -202,7 +202,7 @@ static bool can_move(struct pe *pe, const struct thread *t)
     return !site->to.fabric || pe->out[t->to.base].count < pe->out[t->to.base].depth;
 }
 
-/* All elements whose operands are there, up to most; how many. */
+/* Moves all elements whose operands are there, up to `most`; returns how many. */
 static uint32_t move_elements(struct pe *pe, struct thread *t, uint32_t most)
 {
     const struct dsd_site *site = t->site;
@@ -227,7 +227,7 @@ static uint32_t move_elements(struct pe *pe, struct thread *t, uint32_t most)
         }
         uint32_t r = csl_dsd_compute(site->op, v, &t->carry);
         if (site->to.kind == OPERAND_POINTER) {
-            t->scalar[0] = r; /* a reduction goes on with it */
+            t->scalar[0] = r; /* a reduction continues with it */
             memcpy(pe->memory + t->address, &r, size);
         } else if (site->to.fabric) {
             struct wavelet w = {now + QUEUE_LATENCY, (size == 2 ? r & 0xffff : r) | t->index,
@@ -244,7 +244,7 @@ static uint32_t move_elements(struct pe *pe, struct thread *t, uint32_t most)
     return done;
 }
 
-/* One operation writes a FIFO at a time, and one reads it. */
+/* Only one operation at a time writes a FIFO, and only one reads it. */
 static void check_fifo(struct pe *pe, const struct dsd_site *site)
 {
     for (unsigned i = 0; i < QUEUES; i++) {
@@ -277,8 +277,8 @@ static void check_queue(struct pe *pe, const struct dsd_site *site, bool out, un
     }
 }
 
-/* The queues of a fabric operation, and the microthread it would have; on WSE-3 the color of an
- * output queue. */
+/* Checks the queues of a fabric operation and its microthread; on WSE-3 also the color of an output
+ * queue. */
 static unsigned claim_queues(struct pe *pe, const struct dsd_site *site, const int64_t *regs)
 {
     unsigned thread = QUEUES;
@@ -363,7 +363,7 @@ static void end_thread(struct pe *pe, struct thread *t)
         csl_set_blocked(pe, site->unblock_kind, site->unblock, false, site->pos);
 }
 
-/* Whether it moved anything; ends it too. */
+/* Did the operation move anything? Ends it when it is complete. */
 static bool step_thread(struct pe *pe, struct thread *t)
 {
     uint32_t moved = move_elements(pe, t, 1);
@@ -390,7 +390,7 @@ bool csl_step_threads(struct pe *pe)
             return true;
         }
     }
-    /* A task that computes has every other cycle for itself. */
+    /* A computing task has every other cycle for itself. */
     bool shares = pe->state == MAIN_RUN && pe->wake > now;
     if (shares && pe->thread_cycle + 1 == now && pe->busy_threads > 0)
         return true;

@@ -3,10 +3,10 @@
 
 #include "sim.h"
 
-/* A task may run this far ahead of the wafer's clock while nothing else can touch its memory. */
+/* How far a task may run ahead of the wafer's clock while nothing else can touch its memory. */
 #define AHEAD_MAX 100000u
 
-/* Where size bytes at address are, all in one variable. */
+/* The place of `size` bytes at an address; all must lie in one variable. */
 static const uint8_t *memory(struct pe *pe, int64_t address, unsigned size)
 {
     uint32_t a = (uint32_t)(address & 0xffff);
@@ -17,7 +17,7 @@ static const uint8_t *memory(struct pe *pe, int64_t address, unsigned size)
     return pe->memory + a;
 }
 
-/* The same, to write it. */
+/* The same, for writing. */
 static uint8_t *writable(struct pe *pe, int64_t address, unsigned size)
 {
     const uint8_t *p = memory(pe, address, size);
@@ -206,7 +206,7 @@ static void same_variable(struct pe *pe, int64_t a, int64_t b)
                  object ? pe->program->objects[object].name : "?");
 }
 
-/* Whether a return ended the task. */
+/* Did a return end the task? */
 static bool leave(struct pe *pe, const struct insn *i, const int64_t *r)
 {
     const struct frame *f = &pe->frames[--pe->depth];
@@ -259,7 +259,7 @@ static void memory_op(struct pe *pe, const struct insn *i, int64_t *r)
     }
 }
 
-/* One instruction; false: the task is over or must wait. */
+/* Executes one instruction; false if the task is over or must wait. */
 static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
 {
     int64_t *r = pe->regs + f->base;
@@ -338,7 +338,7 @@ static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
         break;
     case OP_DSD:
         if (!csl_start_dsd(pe, &pe->program->dsd_sites[i->imm], r, pe->wake - i->cost)) {
-            f->pc--; /* the fabric is not there yet */
+            f->pc--; /* the fabric has not reached that time yet */
             pe->wake -= i->cost;
             pe->counters.cycles -= i->cost;
             pe->counters.instructions--;

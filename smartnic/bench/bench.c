@@ -1,13 +1,13 @@
 /*
  * bench.c - what the SmartNIC's daemon takes off its clients: throughput, latency and processor
- * time of so many processes at once that compress by it and by themselves, in turns. For
- * scripts/bench/bench_nic.sh.
+ * time of several processes at once, which compress by the daemon and by themselves in turns.
+ * scripts/bench/bench_nic.sh runs it.
  *
  *     bench_nic [-n CLIENTS] [-e BOUND] [-c fle|huffman] [-t SECONDS] [-r ROUNDS] [-f FOLDER]
  * BYTES...
  *
  * In each round all clients do the same for SECONDS, first in one way, then in the next
- * (bench_ways.c). Those with files are left out without a FOLDER.
+ * (bench_ways.c). Without a FOLDER the ways with files are left out.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -26,20 +26,21 @@
 #include "options/options.h"
 
 enum { CLIENTS_MAX = 64, TIMES_MAX = 512, SIZES_MAX = 16 };
-/* Bytes of all clients' arrays; each needs five times as much, the daemon twice. */
+/* Limit for the bytes of all clients' arrays. Each client needs five times as much, the daemon
+ * twice. */
 #define MOST ((size_t)1 << 30)
 
-/* Of one client, in one way. */
+/* Results of one client, in one way. */
 struct measured {
-    double bytes, cpu;      /* of all its calls */
-    double time[TIMES_MAX]; /* of each of the last ones */
+    double bytes, cpu;      /* seconds of all its calls */
+    double time[TIMES_MAX]; /* seconds of each of the last calls */
     unsigned calls;
     size_t coded;
     bool failed;
 };
 
 struct shared {
-    pthread_barrier_t barrier; /* of all clients and of who prints */
+    pthread_barrier_t barrier; /* Memory that all clients and the printing process share. */
     struct measured m[CLIENTS_MAX][BENCH_WAYS];
 };
 
@@ -71,7 +72,7 @@ static struct zmpi_array array_of(size_t bytes)
 
 /* ---- a client ---- */
 
-/* Until the time is over, once at least. */
+/* Repeats until the time is over, at least once. */
 static void turn(struct bench_client *c, const struct bench_way *way, struct measured *m)
 {
     const double begin = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -135,7 +136,7 @@ static _Noreturn void client(const void *src, struct shared *s, struct measured 
     exit(0);
 }
 
-/* ---- who prints ---- */
+/* ---- the process that prints ---- */
 
 static int by_time(const void *a, const void *b)
 {
@@ -186,7 +187,7 @@ static void print_size(struct shared *s, size_t bytes)
     pthread_barrier_wait(&s->barrier);
 }
 
-/* A client that is gone would keep all others waiting. */
+/* All others would wait for ever for a client that has died. */
 static void on_child(int signal)
 {
     int status;
@@ -203,7 +204,7 @@ static void start(const float *src, struct shared *s)
     pthread_barrierattr_setpshared(&between, PTHREAD_PROCESS_SHARED);
     pthread_barrier_init(&s->barrier, &between, (unsigned)set.clients + 1);
     signal(SIGCHLD, on_child);
-    fflush(stdout); /* or each client has it too */
+    fflush(stdout); /* otherwise each client would inherit it */
     for (int i = 0; i < set.clients; i++) {
         const pid_t pid = fork();
         if (pid < 0)

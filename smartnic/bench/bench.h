@@ -14,7 +14,7 @@ static inline double seconds(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A field as simulations have them: waves, and a little noise. */
+/* A field such as simulations have: waves with a little noise. */
 static inline void fill(float *data, size_t count)
 {
     uint32_t state = 1;

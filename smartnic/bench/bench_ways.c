@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Records of a file that may be under way at once lie side by side. */
+/* The records of a file that may be under way at once lie side by side. */
 enum { RECORDS = 4 };
-/* The plug-in takes so much of a process's data at a time. */
+/* How much of a process's data the plug-in takes at a time. */
 #define MOST_PENDING ((size_t)256 << 20)
 
 bool bench_file_make(struct bench_client *c, const char *folder)
@@ -24,7 +24,7 @@ bool bench_file_make(struct bench_client *c, const char *folder)
     return c->fd >= 0 && pwrite(c->fd, bytes, sizeof bytes, 0) == sizeof bytes;
 }
 
-/* The head of a record with a stream of `size` bytes, at the place that is next. */
+/* The head of a record with a stream of `size` bytes, at the next place. */
 static uint64_t next_place(struct bench_client *c, size_t size,
                            unsigned char head[ZMPI_RECORD_HEADER_BYTES])
 {
@@ -88,7 +88,8 @@ static bool land(struct bench_client *c)
     return good;
 }
 
-/* The one before lands while the daemon has this one; where both are too much, before that. */
+/* The record before lands while the daemon has this one. If both are too much for the plug-in, it
+ * lands first. */
 static bool written_by_nic(struct bench_client *c)
 {
     if (2 * c->bytes > MOST_PENDING && !land(c))

@@ -19,23 +19,23 @@ struct bench_client {
     int fd; /* a container of its own */
     char path[512];
     unsigned char id[16];
-    uint64_t at, end; /* the next record; where the first one may be overwritten */
+    uint64_t at, end; /* place of the next record; from where the first one may be overwritten */
     struct zmpi_write_request *under_way;
 };
 
 struct bench_way {
     const char *name;
     bool nic, file;
-    /* One array, until the program could go on. */
+    /* Handles one array, until the program could go on. */
     bool (*call)(struct bench_client *c);
-    /* What is still under way; NULL: nothing is. */
+    /* Waits for what is still under way; NULL: this way leaves nothing under way. */
     bool (*finish)(struct bench_client *c);
 };
 
 enum { BENCH_WAYS = 4 };
 extern const struct bench_way bench_ways[BENCH_WAYS];
 
-/* A container without records. */
+/* Makes a container without records. */
 bool bench_file_make(struct bench_client *c, const char *folder);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * bench_write.c - what a write call costs an MPI program: the time until it returns, until all is
- * in the file, and the process's own processor time. For scripts/bench/bench_nic.sh, with
- * libzmpi.so preloaded.
+ * bench_write.c - what a write call costs an MPI program: the time until it returns, until
+ * everything is in the file, and the process's own processor time. scripts/bench/bench_nic.sh runs
+ * it with libzmpi.so preloaded.
  *
- *     bench_write FILE CALLS MILLISECONDS BYTES...      of each rank; so long between the calls
+ *     bench_write FILE CALLS MILLISECONDS BYTES...      BYTES of each rank, MILLISECONDS between
+ * calls
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -21,7 +22,7 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* One file: calls of all ranks, a pause after each, close. */
+/* Writes one file: calls of all ranks, a pause after each, close. */
 static void row(const char *path, int calls, int pause, size_t bytes, bool quiet)
 {
     int rank, ranks;

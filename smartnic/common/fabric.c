@@ -13,16 +13,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* All messages have one tag: endpoints tell clients and daemons apart. */
+/* All messages have the same tag. Endpoints already separate clients and daemons. */
 #define TAG      UINT64_C(0x434e495a)
 #define API      FI_VERSION(1, 11)
 #define BATCH    16 /* completions taken at a time */
-#define PATIENCE 10 /* seconds that a provider may say "later" */
+#define PATIENCE 10 /* seconds for which a provider may answer "try again" */
 
 /* ---- opening ---- */
 
-/* What every provider that could serve is asked for; with all these mr_modes one program fits tcp
- * and shm, verbs, efa and cxi. */
+/* What every provider must offer. With all these mr_modes one program works with tcp, shm, verbs,
+ * efa and cxi. */
 static struct fi_info *hints_for(const char *provider)
 {
     struct fi_info *h = fi_allocinfo();
@@ -50,7 +50,8 @@ static int find(struct nic_fabric *f, const char *provider, const char *node,
     struct fi_info *h = hints_for(provider);
     if (!h)
         return -FI_ENOMEM;
-    if (peer && (h->dest_addr = malloc(peer->address_size)) != NULL) { /* freed with the hints */
+    if (peer && (h->dest_addr = malloc(peer->address_size)) != NULL) { /* fi_freeinfo frees it with
+                                                                        * the hints */
         memcpy(h->dest_addr, peer->address, peer->address_size);
         h->dest_addrlen = peer->address_size;
         h->addr_format = peer->format;
@@ -67,7 +68,7 @@ static int find(struct nic_fabric *f, const char *provider, const char *node,
     return error;
 }
 
-/* With something to wait on, if the provider has it. */
+/* Opens a queue that can be waited on, if the provider has such. */
 static int open_queue(struct nic_fabric *f)
 {
     struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_FD};
@@ -102,7 +103,7 @@ int nic_fabric_open(struct nic_fabric *f, const char *provider, const char *node
     memset(f, 0, sizeof *f);
     f->waiting_end = &f->waiting;
     f->wait_fd = -1;
-    f->address_size = sizeof f->address - 1; /* some are texts */
+    f->address_size = sizeof f->address - 1; /* some addresses are text */
     int error;
     if ((*what = "fi_getinfo", error = find(f, provider, node, peer)) ||
         (*what = "fi_fabric", error = fi_fabric(f->info->fabric_attr, &f->fabric, NULL)) ||
@@ -161,7 +162,7 @@ int nic_memory_open(struct nic_fabric *f, void *at, size_t bytes, uint64_t acces
     memset(memory, 0, sizeof *memory);
     if (!remote && !(mode & FI_MR_LOCAL))
         return 0;
-    /* Where we choose keys, they are not to be guessed. */
+    /* Where we choose the keys, nobody must be able to guess them. */
     if (!(mode & FI_MR_PROV_KEY) && !nic_random(&key, sizeof key))
         return -FI_EOTHER;
     if (f->info->domain_attr->mr_key_size < sizeof key)
@@ -241,7 +242,7 @@ void nic_post(struct nic_fabric *f, struct nic_op *op)
     wait_longer(f, op);
 }
 
-/* What waits, each once: a peer that takes nothing holds up no other. */
+/* Tries each waiting operation once, so that a peer that accepts nothing does not delay others. */
 static int start_waiting(struct nic_fabric *f)
 {
     int ended = 0;
@@ -295,7 +296,7 @@ int nic_progress(struct nic_fabric *f)
     return ended + (int)n;
 }
 
-/* Up to 1 ms, since nobody tells when there is something to do; soon, as long as there was. */
+/* Sleeps up to 1 ms, because nothing wakes us; less if there was work recently. */
 static int nap(unsigned idle)
 {
     return idle < 50 ? 0 : idle < 100 ? 20 : idle < 1000 ? 200 : 1000;
@@ -309,18 +310,18 @@ static void drain(int event)
 }
 
 /*
- * Does the provider wake us all the time for nothing? It does while a connection waits that it
- * cannot take for want of descriptors.
+ * Does the provider wake us again and again for nothing? It does while a connection waits that it
+ * cannot accept for lack of descriptors.
  */
 static bool is_woken_for_nothing(struct nic_fabric *f, unsigned idle)
 {
     const double now = zmpi_seconds();
-    const bool at_once = now - f->waited < 4e-3; /* a nap is shorter */
+    const bool at_once = now - f->waited < 4e-3; /* our own sleep is shorter */
     f->waited = now;
     if (idle <= 1)
         f->woken = 0;
     else if (!at_once)
-        f->woken -= f->woken / 4; /* on a crowded machine a nap may take longer */
+        f->woken -= f->woken / 4; /* on a crowded machine our sleep may take longer */
     else if (f->woken < 400)
         f->woken++;
     return f->woken > 100;
@@ -332,7 +333,7 @@ void nic_wait(struct nic_fabric *f, int event, unsigned idle, int milliseconds)
                            {.fd = f->cq ? f->wait_fd : -1, .events = POLLIN}};
     struct timespec t = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
     struct fid *queue = f->cq ? &f->cq->fid : NULL;
-    /* What the provider did not take is tried again soon. */
+    /* What the provider did not accept is tried again soon. */
     bool polled = f->waiting || f->wait_fd < 0 || is_woken_for_nothing(f, idle);
     if (polled && queue) {
         t = (struct timespec){0, nap(idle) * 1000L};

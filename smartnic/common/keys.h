@@ -1,6 +1,6 @@
 /*
- * keys.h - the job's secret, and the proof that a sender has it: HMAC-SHA256 (RFC 2104) of Nettle.
- * XXH3, the hash of the formats, has no key.
+ * keys.h - the job's secret, and the proof that a sender has it: HMAC-SHA256 (RFC 2104) from
+ * Nettle. XXH3, the hash of the formats, has no key.
  */
 #ifndef ZMPI_NIC_KEYS_H
 #define ZMPI_NIC_KEYS_H
@@ -14,10 +14,10 @@ enum { NIC_KEY = 32, NIC_NONCE = 16, NIC_MAC = 32 };
 bool nic_random(void *dst, size_t size);
 void nic_mac(const unsigned char key[NIC_KEY], const void *src, size_t size,
              unsigned char mac[NIC_MAC]);
-/* In a time that does not depend on where the first difference is. */
+/* Compares in a time that does not depend on where the first difference is. */
 bool nic_mac_equal(const unsigned char a[NIC_MAC], const unsigned char b[NIC_MAC]);
-/* The key of one session: both sides have put something new into it, so that nothing of an earlier
- * session is taken for a part of it. */
+/* The key of one session. Both sides contribute a fresh nonce, so that no message of an earlier
+ * session fits. */
 void nic_session_key(const unsigned char secret[NIC_KEY], const unsigned char client[NIC_NONCE],
                      const unsigned char server[NIC_NONCE], unsigned char key[NIC_KEY]);
 

@@ -1,7 +1,7 @@
 /*
- * libfabric.c - the five functions of libfabric that its headers do not have inline, opened when
- * they are first needed: loading it starts code of every fabric's provider, which a program that
- * has a SmartNIC's plug-in beside its library and uses none must not pay for.
+ * libfabric.c - the five functions of libfabric that its headers do not define inline. They are
+ * opened when they are first needed: loading libfabric runs code of every fabric's provider, which
+ * would cost programs that only have the plug-in installed and do not use it.
  */
 #include "common/fabric.h"
 
@@ -20,7 +20,8 @@ static const char *(*text_of)(int);
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *missing;
 
-/* Libraries of providers (PSM's) take signals that are the program's: they are put back. */
+/* Libraries of providers (PSM's) change handlers of signals, which belong to the program: this
+ * restores them. */
 static void *open_quietly(const char *name)
 {
     static const int taken[] = {SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGINT, SIGTERM};

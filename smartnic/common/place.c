@@ -29,7 +29,7 @@ static int digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Bytes read, 0 if the text is anything else or longer. */
+/* Returns the number of bytes read; 0 if the text is anything else, or longer. */
 static size_t from_hex(const char *text, unsigned char *dst, size_t capacity)
 {
     size_t n = strlen(text);
@@ -116,7 +116,7 @@ bool nic_place_read(const char *path, struct nic_place *place, char message[256]
 
 /* ---- writing ---- */
 
-/* Nothing there, or something that a daemon wrote? */
+/* Is there nothing, or a file that a daemon wrote? */
 static bool replaceable(const char *path)
 {
     char first[sizeof FIRST_LINE] = "";

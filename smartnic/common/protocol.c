@@ -8,12 +8,12 @@
 #include "bound/ratio.h"
 #include "layout/stream.h"
 
-/* In one word with a job's encoder. */
+/* The word also has the job's encoder. */
 enum { ENCODER = 0xFF, APPROXIMATE = 0x100, FLARE = 0x200, AXES_AT = 16 };
 
 static const char magic[4] = {'Z', 'N', 'I', 'C'};
 
-/* Bytes of a message of this type, its keyed hash included; 0: there is none. */
+/* Bytes of a message of this type, with its keyed hash; 0: there is no such type. */
 static size_t size_of(unsigned type)
 {
     switch (type) {
@@ -233,7 +233,7 @@ static bool bound_valid(const struct zmpi_bound *b)
     }
 }
 
-/* A finite bound that a stream of this type can have. */
+/* Is it a finite bound that a stream of this type can have? */
 static bool number_valid(enum zmpi_type type, double v)
 {
     return v >= 0 && isfinite(v) && zmpi_bound_round(type, v) == v;
@@ -245,7 +245,7 @@ bool nic_job_valid(const struct zmpi_job *job)
     const bool is_float = type == ZMPI_F32 || type == ZMPI_F64;
     if (zmpi_type_size(type) == 0 || !bound_valid(&job->bound) || job->top != 0)
         return false;
-    /* What interp chooses may hang on arrays before this one, but for its profile FLARE. */
+    /* The result of interp may depend on arrays before this one, except with its profile FLARE. */
     if ((job->encoder == ZMPI_INTERP) != (job->variant == ZMPI_VARIANT_FLARE))
         return false;
     if (job->encoder < ZMPI_FLE || job->encoder > ZMPI_INTERP)
@@ -261,7 +261,7 @@ bool nic_job_valid(const struct zmpi_job *job)
                                           : number_valid(type, job->abs_bound);
 }
 
-/* A stream, and room for an array, of no size that overflows. */
+/* Is it a stream with room for its array, and does no size overflow? */
 static bool decode_valid(const unsigned char *src, const struct nic_request *m)
 {
     static const unsigned char no_job[112 - 32];

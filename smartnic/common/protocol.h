@@ -1,10 +1,10 @@
 /*
- * protocol.h - the messages between a process that compresses or reads and zmpi-nicd
- * (docs/internals/smartnic.md part 2). Data go by RMA; these are the small control messages, each
- * with a keyed hash at its end.
+ * protocol.h - the messages between zmpi-nicd and a process that compresses or reads
+ * (docs/internals/smartnic.md part 2). Data go by RMA; these small control messages each end with a
+ * keyed hash.
  *
- * A receiver calls nic_head_read, finds the key by what it says, calls nic_message_check, then the
- * message's own nic_*_read.
+ * A receiver calls nic_head_read, finds the key for it, calls nic_message_check, then the message's
+ * own nic_*_read.
  */
 #ifndef ZMPI_NIC_PROTOCOL_H
 #define ZMPI_NIC_PROTOCOL_H
@@ -14,7 +14,7 @@
 
 enum { NIC_VERSION = 6 };
 
-/* Sizes of messages are those of docs/internals/smartnic.md; no one is larger than this. */
+/* docs/internals/smartnic.md has the messages' sizes; none is larger than this. */
 enum { NIC_ADDRESS_MAX = 128, NIC_HEAD = 32, NIC_MESSAGE_MAX = 256 };
 
 enum nic_type {
@@ -23,8 +23,8 @@ enum nic_type {
     NIC_REFUSED,   /* daemon: there will be no session */
     NIC_REQUEST,   /* client: compress this, or decode it */
     NIC_REPLY,     /* daemon: done */
-    NIC_WAIT,      /* daemon: not done yet, but alive; client: alive, what you keep is wanted */
-    NIC_BYE,       /* client: that was all; daemon: others need your place, come again */
+    NIC_WAIT,      /* daemon: not done yet, but alive; client: alive, still wants what is kept */
+    NIC_BYE,       /* client: I am done; daemon: others need your place, come again */
     NIC_PLACE      /* client: write what you keep to this place */
 };
 
@@ -35,7 +35,7 @@ struct nic_head {
     uint64_t id;      /* of a request, rising; else 0 */
 };
 
-/* What HELLO and REFUSED hold is the same in all versions, so that the two sides can tell. */
+/* HELLO and REFUSED have these fields in all versions, so that two versions can tell. */
 struct nic_hello {
     unsigned char nonce[NIC_NONCE];
     uint32_t codec; /* nic_codec() */
@@ -45,7 +45,7 @@ struct nic_hello {
 
 struct nic_welcome {
     unsigned char client_nonce[NIC_NONCE], server_nonce[NIC_NONCE];
-    uint64_t most; /* bytes of one request's data and room for its result */
+    uint64_t most; /* most bytes of one request's data and of room for its result */
 };
 
 enum nic_reason { NIC_OTHER_VERSION = 1, NIC_OTHER_CODEC, NIC_TOO_MANY_CLIENTS };
@@ -61,34 +61,33 @@ struct nic_remote {
     uint64_t address, key, bytes;
 };
 
-/* What lies behind the data of a request whose stream is to be written to a file: the id of the
- * container, and its path. */
+/* Behind the data of a request whose stream goes to a file: the container's id, and its path. */
 enum { NIC_FILE_ID = 16, NIC_FILE_MAX = NIC_FILE_ID + 4095 };
 
 struct nic_request {
-    bool decode;         /* raw is a stream, and out.bytes what it decodes to; job is all 0 */
-    struct zmpi_job job; /* threads is the daemon's affair */
+    bool decode;         /* raw is a stream, out.bytes its array's size; job is all 0 */
+    struct zmpi_job job; /* the daemon chooses `threads` */
     struct nic_remote raw, out;
     uint64_t raw_hash; /* zmpi_hash, seed 0, of what is at raw */
-    size_t file_bytes; /* behind the data; 0: the stream is to come back. Else out.bytes is all
-                          that it may take, and `out` nowhere. */
+    size_t file_bytes; /* bytes of the path behind the data; 0: the stream comes back. Otherwise
+                        * out.bytes is the most that it may take, and `out` has no address. */
 };
 
 /* Head of a record, without a list: docs/format.md 2.2. */
 enum { NIC_RECORD_HEAD = 64 + 8 + 16 * 4 };
 
 struct nic_place_at {
-    uint64_t offset; /* 0: nowhere, forget it */
+    uint64_t offset; /* 0: nowhere, drop it */
     size_t head_size;
     unsigned char head[NIC_RECORD_HEAD];
 };
 
 enum nic_outcome {
-    NIC_DONE = 1,  /* status, size and hash say what came out */
-    NIC_BUSY,      /* too many requests wait already */
-    NIC_TOO_LARGE, /* for the daemon's memory */
+    NIC_DONE = 1,  /* done: status, size and hash tell the result */
+    NIC_BUSY,      /* too many requests are waiting */
+    NIC_TOO_LARGE, /* too large for the daemon's memory */
     NIC_LOST,      /* the data did not arrive as they were sent */
-    NIC_HELD,      /* size and ends say what came out; it waits for its place */
+    NIC_HELD,      /* size and ends tell the result; the stream waits for its place */
     NIC_WRITTEN,
     NIC_NOT_WRITTEN /* size is an errno */
 };
@@ -100,10 +99,10 @@ struct nic_reply {
     unsigned char head[ZMPI_CODED_HEAD], tail[ZMPI_CODED_TAIL]; /* NIC_HELD */
 };
 
-/* The codec's version: only the same one is sure to make the same bytes. */
+/* The codec's version. Only the same version surely makes the same bytes. */
 uint32_t nic_codec(void);
 
-/* Each writes a whole message to dst (NIC_MESSAGE_MAX bytes) and returns its size. */
+/* Each of these writes a whole message to dst (NIC_MESSAGE_MAX bytes) and returns its size. */
 size_t nic_hello_write(unsigned char *dst, const struct nic_hello *m,
                        const unsigned char key[NIC_KEY]);
 size_t nic_welcome_write(unsigned char *dst, uint64_t session, const struct nic_welcome *m,
@@ -116,17 +115,17 @@ size_t nic_reply_write(unsigned char *dst, uint64_t session, uint64_t id, const 
                        const unsigned char key[NIC_KEY]);
 size_t nic_place_at_write(unsigned char *dst, uint64_t session, uint64_t id,
                           const struct nic_place_at *m, const unsigned char key[NIC_KEY]);
-/* NIC_WAIT or NIC_BYE, which hold nothing. */
+/* NIC_WAIT or NIC_BYE, which have no fields. */
 size_t nic_empty_write(unsigned char *dst, enum nic_type type, uint64_t session, uint64_t id,
                        const unsigned char key[NIC_KEY]);
 
-/* Is this a message of known kind and of the right size? Of other versions only HELLO and REFUSED
- * are. */
+/* Is it a message of a known kind and the right size? Of other versions only HELLO and REFUSED
+ * count. */
 bool nic_head_read(const unsigned char *src, size_t size, struct nic_head *head);
 /* Was it written with this key? */
 bool nic_message_check(const unsigned char *src, size_t size, const unsigned char key[NIC_KEY]);
 
-/* Of messages that these two have taken. False if a field holds what it must not. */
+/* For messages that passed these two. They return false if a field has a forbidden value. */
 bool nic_hello_read(const unsigned char *src, struct nic_hello *m);
 bool nic_welcome_read(const unsigned char *src, struct nic_welcome *m);
 bool nic_refused_read(const unsigned char *src, struct nic_refused *m);
@@ -134,7 +133,7 @@ bool nic_request_read(const unsigned char *src, struct nic_request *m);
 bool nic_reply_read(const unsigned char *src, struct nic_reply *m);
 bool nic_place_at_read(const unsigned char *src, struct nic_place_at *m);
 
-/* May this job be sent? All that the codec makes may, once a ratio's bound was found. */
+/* May this job be sent? Every job of the codec may, once the bound of a ratio has been found. */
 bool nic_job_valid(const struct zmpi_job *job);
 
 #endif

@@ -1,5 +1,5 @@
-/* clients.c - the clients of zmpi-nicd, and what each has here: messages to it, requests until
- * their end. */
+/* clients.c - the clients of zmpi-nicd, and what the daemon has of each: messages to it, its
+ * requests. */
 #include "daemon/nicd.h"
 
 #include <rdma/fi_errno.h>
@@ -20,7 +20,7 @@ struct nicd_request *nicd_unqueue(struct nicd_client *c)
     return r;
 }
 
-/* What is kept of earlier requests counts, too. */
+/* Memory kept from earlier requests counts, too. */
 void nicd_keep_the_rest(struct nicd *s)
 {
     nic_blocks_limit(&s->blocks, s->set.memory > s->used ? s->set.memory - s->used : 0);
@@ -82,7 +82,7 @@ void nicd_requests_forget(struct nicd_client *c)
 
 /* ---- clients ---- */
 
-/* Takes it out of the circle. */
+/* Takes the client out of the circle. */
 static void unlink_client(struct nicd_client *c)
 {
     struct nicd *s = c->server;

@@ -53,7 +53,7 @@ static void load(const char *path)
         zmpi_log(ZMPI_LOG_WARN, "%s is an engine of another version of zmpi-nicd", path);
 }
 
-/* Once. */
+/* Only once. */
 static void load_plugins(void)
 {
     static bool loaded;

@@ -1,6 +1,6 @@
 /* engine_flare_sim.c - FLARE's simulated engine as a plug-in of zmpi-nicd (engine.h): one piece of
- * hardware, that threads take in turn, for chunks of encoder 3's profile FLARE. What is around them
- * in a stream is made by the daemon's cores. */
+ * hardware, which threads use in turn, for chunks of encoder 3's profile FLARE. The daemon's cores
+ * make the rest of a stream. */
 #include <pthread.h>
 
 #include "daemon/engine.h"
@@ -13,7 +13,7 @@ enum { ARRAYS = 4 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct flare_sim *sim;
-static bool broken; /* it did not answer: no more is asked */
+static bool broken; /* it did not answer, so it gets no more work */
 
 static size_t encode(const size_t extent[3], int32_t *value, unsigned char *dst, size_t most)
 {

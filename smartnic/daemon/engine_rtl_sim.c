@@ -1,5 +1,5 @@
 /* engine_rtl_sim.c - the simulated engine as a plug-in of zmpi-nicd (engine.h): one piece of
- * hardware, that threads take in turn. The daemon's cores decode. */
+ * hardware, which threads use in turn. The daemon's cores decode. */
 #include <pthread.h>
 
 #include "daemon/engine.h"
@@ -21,7 +21,7 @@ static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t d
     enum zmpi_status status =
         rtl ? zmpi_rtl_compress(rtl, job, dst, dst_capacity, src, size) : ZMPI_ERR_DEVICE;
     if (status == ZMPI_ERR_DEVICE) {
-        /* Chunks that are left in it would come out in the next call. */
+        /* Chunks that stay in it would come out in the next call. */
         zmpi_rtl_close(rtl);
         rtl = zmpi_rtl_open(8);
     }

@@ -2,9 +2,9 @@
  * files.c - what zmpi-nicd writes to files: records, to containers below the folders that it was
  * given.
  *
- * A client says where. It is not believed: the path must lead there without links, to a file that
- * may be written and has the id that it says, and the head must be that of a record for this place
- * with this stream, by its own checksum.
+ * A client says where, and the daemon checks it: the path must lead there without links, to a file
+ * that may be written and has the stated id; the head must be that of a record for this place and
+ * this stream, by its own checksum.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,24 +30,26 @@ bool nicd_root_add(struct nicd_settings *s, const char *folder)
     return root->fd >= 0;
 }
 
-/* What is below the folder, NULL if the path does not begin so. */
+/* The part of the path below the folder; NULL if the path does not begin with it. */
 static const char *below(const struct nicd_root *root, const char *path)
 {
     const size_t n = strcmp(root->path, "/") == 0 ? 0 : strlen(root->path);
     return strncmp(path, root->path, n) == 0 && path[n] == '/' ? path + n + 1 : NULL;
 }
 
-/* The folder or file of this name in a folder, to look at or to walk on from: nothing is opened. */
+/* Opens a name in a folder with O_PATH, to look at it or to walk on: this has no effect on devices
+ * and pipes. */
 static int step(int folder, const char *name, int flags)
 {
     if (*name == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-        errno = EXDEV; /* a client has no reason to say that */
+        errno = EXDEV; /* an honest client never sends that */
         return -1;
     }
     return openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | flags);
 }
 
-/* What `path` is, below a folder, -1 with errno set if a part of it is a link or leads back. */
+/* Opens `path` below a folder with O_PATH; -1 with errno set if a part of it is a link or leads
+ * back. */
 static int walk(int folder, char *path)
 {
     int at = fcntl(folder, F_DUPFD_CLOEXEC, 0);
@@ -64,7 +66,7 @@ static int walk(int folder, char *path)
 static int find(const struct nicd_settings *s, const char *path)
 {
     int fd = -1;
-    errno = EXDEV; /* as for a path that leads out */
+    errno = EXDEV; /* the same error as for a path that leads out */
     for (unsigned i = 0; i < s->root_count && fd < 0; i++) {
         const char *rest = below(&s->root[i], path);
         char *parts = rest ? strdup(rest) : NULL;
@@ -75,7 +77,8 @@ static int find(const struct nicd_settings *s, const char *path)
     return fd;
 }
 
-/* A file that may be written, by whoever may: a daemon of root's could write any. */
+/* May the file's own user, group or others write it? A daemon that root runs could write any file.
+ */
 static bool is_writable_file(int fd)
 {
     struct stat st;
@@ -85,8 +88,8 @@ static bool is_writable_file(int fd)
     return S_ISREG(st.st_mode) && (st.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) != 0;
 }
 
-/* A descriptor, or -1 with errno set. It is opened when it is known to be a file: to open a device
- * or a pipe may do something. */
+/* Returns a descriptor, or -1 with errno set. It opens only what is known to be a regular file:
+ * opening a device or a pipe may have an effect. */
 static int open_path(const struct nicd_settings *s, const char *path)
 {
     char self[40];
@@ -100,7 +103,7 @@ static int open_path(const struct nicd_settings *s, const char *path)
     return fd;
 }
 
-/* Is it (still) the container that was meant? Not after somebody has emptied or replaced it. */
+/* Is it still the container that the client means? Somebody may have emptied or replaced it. */
 static bool has_id(int fd, const unsigned char id[NIC_FILE_ID])
 {
     unsigned char head[ZMPI_HEADER_BYTES];
@@ -109,7 +112,7 @@ static bool has_id(int fd, const unsigned char id[NIC_FILE_ID])
            zmpi_header_decode(&header, head) == ZMPI_OK && memcmp(header.id, id, NIC_FILE_ID) == 0;
 }
 
-/* The file, for one record: kept open for all that wait they would be too many. */
+/* The file, opened for one record only: files kept open for all that wait would be too many. */
 static int open_container(const struct nicd_request *r)
 {
     int fd = open_path(&r->server->set, r->path);
@@ -142,7 +145,7 @@ static bool is_record(const struct nicd_request *r)
            zmpi_record_head_size(&record) == at->head_size;
 }
 
-/* All of it, or an errno. */
+/* Writes everything; returns 0 or an errno. */
 static int write_all(int fd, struct iovec *part, int n, off_t offset)
 {
     while (n > 0) {
@@ -162,8 +165,8 @@ static int write_all(int fd, struct iovec *part, int n, off_t offset)
     return 0;
 }
 
-/* A client that has heard nothing for too long has written it by itself, and who knows what came
- * after: it stays undone. */
+/* A client that has heard nothing for too long has written the record itself, and others may have
+ * written since. Then the daemon does not write. */
 static bool is_late(const struct nicd_request *r)
 {
     const double now = zmpi_seconds(), timeout = r->server->set.timeout;
@@ -186,7 +189,7 @@ static int write_record(struct nicd_request *r)
     int error = write_all(fd, part, 3, (off_t)r->at.offset);
     if (!error && r->server->set.sync && fdatasync(fd) != 0)
         error = errno;
-    if (close(fd) != 0 && !error) /* some file systems tell only now */
+    if (close(fd) != 0 && !error) /* some file systems report errors only here */
         error = errno;
     return error;
 }

@@ -82,7 +82,7 @@ static bool seconds(const char *text, double *value)
     return end != text && *end == 0 && *value >= 0.01 && *value <= 3600;
 }
 
-/* NULL, or what is allowed. */
+/* Returns NULL, or the values that are allowed. */
 static const char *set(struct nicd_settings *s, int option, const char *value)
 {
     switch (option) {
@@ -120,7 +120,7 @@ static const char *set(struct nicd_settings *s, int option, const char *value)
     }
 }
 
-/* -1: go on; else the exit status. */
+/* Returns -1 to go on, else the exit status. */
 static int parse(int argc, char **argv, struct nicd_settings *s)
 {
     static const struct option longs[] = {
@@ -131,7 +131,7 @@ static int parse(int argc, char **argv, struct nicd_settings *s)
         {"version", 0, NULL, 'V'},  {NULL, 0, NULL, 0}};
     char text[256];
     int c;
-    opterr = 0; /* one line from us */
+    opterr = 0; /* we print one line ourselves */
     while ((c = getopt_long(argc, argv, "p:l:m:q:c:j:t:e:f:sv", longs, NULL)) != -1) {
         if (c == 'h') {
             help();
@@ -160,9 +160,9 @@ static int parse(int argc, char **argv, struct nicd_settings *s)
 
 /* ---- the file ---- */
 
-static struct stat *made; /* by us; in memory of parent and child */
+static struct stat *made; /* did we make it? in memory that parent and child share */
 
-/* Or has another daemon taken its place? */
+/* Is it still ours, or has another daemon replaced it? */
 static bool is_ours(const char *path)
 {
     struct stat now;
@@ -176,7 +176,7 @@ static void remove_file(const char *path)
     made->st_ino = 0;
 }
 
-/* So that clients wait for the next daemon, and not for the dead one. */
+/* Tells clients to wait for the next daemon instead of the dead one. */
 static void say_starting(const char *path)
 {
     char message[256];
@@ -188,7 +188,7 @@ static void say_starting(const char *path)
         stat(path, made);
 }
 
-/* ---- one that starts it again ---- */
+/* ---- the parent, which restarts a crashed daemon ---- */
 
 static pid_t child;
 
@@ -198,7 +198,7 @@ static void pass_on(int number)
         kill(child, number);
 }
 
-/* What shm leaves of a process that could not clean up. */
+/* Removes what shm leaves of a process that could not clean up. */
 static void clean_up_after(pid_t pid)
 {
     char name[64];
@@ -212,8 +212,9 @@ static bool crashed(int how)
     return number == SIGSEGV || number == SIGBUS || number == SIGABRT;
 }
 
-/* libfabric's shm crashes when a client dies at the wrong moment: the others are not to be without
- * a daemon for that. In the child: true. In the parent: false at the end, with its exit status. */
+/* libfabric's shm crashes if a client dies at the wrong moment; the other clients must not lose the
+ * daemon by that. Returns true in the child. The parent returns false at the end, with the exit
+ * status. */
 static bool supervise(const char *path, int *status)
 {
     struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
@@ -259,7 +260,7 @@ static int serve(struct nicd *s, const char *path)
     wake = s->event;
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is its client's affair */
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a client's error, not ours */
     if (!nic_place_write(path, &s->place, message) || stat(path, made) != 0)
         return fail(message);
     zmpi_log(ZMPI_LOG_INFO, "%s: %s, engine %s, %u threads, %zu MiB", path, s->set.provider,
@@ -270,7 +271,7 @@ static int serve(struct nicd *s, const char *path)
     return good ? 0 : fail("the fabric does not work any more");
 }
 
-/* Each client's connection has a descriptor, and so have those of strangers. */
+/* Each client's connection needs a descriptor, and so do connections of strangers. */
 static void raise_descriptors(unsigned clients)
 {
     struct rlimit limit;

@@ -25,7 +25,7 @@ void nicd_request_queue(struct nicd_client *c, uint64_t id, const struct nic_req
     const bool large = bytes_of(m) > s->set.memory;
     struct nicd_request *r = calloc(1, sizeof *r);
     if (!r)
-        return; /* the client will not wait for ever */
+        return; /* the client does not wait for ever */
     *r = (struct nicd_request){
         .server = s, .client = c, .id = id, .m = *m, .wait_sent = zmpi_seconds()};
     if (large || s->queued >= s->set.queue) {
@@ -48,8 +48,8 @@ static void end_with(struct nicd_request *r, const struct nic_reply *reply)
 
 /* ---- streams that wait for their places ---- */
 
-/* They are counted by themselves: whoever waits for memory would else wait for places that its own
- * rank must first help to find. */
+/* These streams are counted separately. If they shared the limit with requests, a rank that waits
+ * for memory could wait for places that its own next request must help to find. */
 static void wait_for_place(struct nicd_request *r)
 {
     struct nicd *s = r->server;
@@ -87,7 +87,7 @@ void nicd_request_place(struct nicd_client *c, uint64_t id, const struct nic_pla
 
 static void piece_done(struct nic_op *op, int error, size_t got);
 
-/* The next piece that nobody has asked for yet; false if there is none. */
+/* Starts the next piece that has not been started; false if there is none. */
 static bool ask(struct nicd_request *r, struct nic_op *op, enum nic_kind kind)
 {
     const bool in = kind == NIC_READ;
@@ -158,7 +158,7 @@ static bool admit(struct nicd_request *r)
     r->client->active++;
     r->in = nic_block_take(&s->blocks, in);
     r->out = nic_block_take(&s->blocks, out);
-    if (r->in && r->out) { /* kept ones may be larger than they need to be */
+    if (r->in && r->out) { /* kept blocks may be larger than needed */
         s->used += r->in->bytes + r->out->bytes - r->block_bytes;
         r->block_bytes = r->in->bytes + r->out->bytes;
     }
@@ -167,7 +167,8 @@ static bool admit(struct nicd_request *r)
            !nic_memory_open(&s->fabric, r->out->at, out ? out : 1, FI_WRITE, &r->out_memory);
 }
 
-/* Whose turn it is waits until there is room: what is large would wait for ever otherwise. */
+/* The client whose turn it is waits until there is room: otherwise large requests would wait for
+ * ever. */
 void nicd_requests_admit(struct nicd *s)
 {
     while (s->queued > 0 && s->admitted < s->set.threads + 2) {
@@ -228,7 +229,7 @@ void nicd_requests_tick(struct nicd *s, double now)
     for (struct nicd_request *r = s->all; r; r = next) {
         if (r->held && !r->has_place && now - r->client->heard > NICD_PATIENCE * s->set.timeout) {
             next = r->later;
-            nicd_request_end(r); /* the client is gone, or finds out and does it by itself */
+            nicd_request_end(r); /* the client is gone, or finds out and does the work itself */
             continue;
         }
         tell_to_wait(r, now);
@@ -239,6 +240,7 @@ void nicd_requests_tick(struct nicd *s, double now)
             s->admitted--;
             nicd_client_drop(r->client, "it takes and gives no data");
         }
-        next = r->later; /* not before: others of that client may have gone with it */
+        next =
+            r->later; /* looked up only now: other requests of that client may have gone with it */
     }
 }

@@ -1,4 +1,4 @@
-/* serve.c - zmpi-nicd greets clients, takes their messages, and goes round. */
+/* serve.c - zmpi-nicd greets clients, takes their messages, and runs the daemon's loop. */
 #include "daemon/nicd.h"
 
 #include <rdma/fi_errno.h>
@@ -10,18 +10,19 @@
 
 #include "base/log.h"
 
-/* Messages that may arrive while none is looked at; messages on their way out. */
+/* Receives posted at a time, and messages on their way out. */
 enum { RECEIVES = 64, SENDS = 1024 };
 
-/* Sessions that were welcomed and have proven nothing yet. Who has seen a HELLO on the network can
- * send it again, but cannot use the session: it takes no place from a client. */
+/* The number of sessions that were welcomed and have proven nothing yet. Somebody who has seen a
+ * HELLO on the network can send it again, but cannot use the session; it takes no place from a
+ * client. */
 enum { GREETED_MOST = 64 };
 
 /* ---- sending ---- */
 
 /* ---- clients ---- */
 
-/* Drop a client, and free it at once if nothing is done for it. */
+/* Drops a client, and frees it at once if nothing is done for it. */
 static void dismiss(struct nicd_client *c, const char *why)
 {
     c->active++;
@@ -29,7 +30,7 @@ static void dismiss(struct nicd_client *c, const char *why)
     nicd_client_release(c);
 }
 
-/* The one of these that was silent for longest, if nothing is done for it. */
+/* The one of these clients that has been silent for longest, if nothing is done for it. */
 static struct nicd_client *silent(struct nicd *s, bool proven)
 {
     struct nicd_client *c = s->next_client, *oldest = NULL;
@@ -52,8 +53,8 @@ static bool is_full(const struct nicd *s)
     return s->proven_count >= s->set.clients;
 }
 
-/* May one more be greeted? The greeting that is oldest may go; a client only when the new one has
- * proven itself. */
+/* Is there room for another greeting? It may replace the oldest greeting. It replaces a client only
+ * once it has proven itself. */
 static bool may_greet(struct nicd *s)
 {
     if (is_full(s) && !silent(s, true))
@@ -66,7 +67,8 @@ static bool may_greet(struct nicd *s)
     return oldest != NULL;
 }
 
-/* The first message by the session's key: from here on it counts. False: there is no place. */
+/* The first message with the session's key: from now on the session counts. False: there is no
+ * place. */
 static bool prove(struct nicd_client *c)
 {
     struct nicd *s = c->server;
@@ -129,7 +131,7 @@ static void refuse(struct nicd_client *c, const struct nic_hello *hello, enum ni
     dismiss(c, "refused");
 }
 
-/* A client makes a nonce for each greeting: one that is known was recorded. */
+/* A client makes a new nonce for each greeting: a known one was recorded and sent again. */
 static bool is_repeated(struct nicd *s, const struct nic_hello *hello)
 {
     struct nicd_client *c = s->next_client;
@@ -167,7 +169,8 @@ static void on_hello(struct nicd *s, const struct nic_head *head, const unsigned
     }
 }
 
-/* What is not from a client of ours is not answered: nobody learns anything by trying. */
+/* The daemon does not answer messages that are not from its clients, so that nobody learns anything
+ * by trying. */
 static void on_message(struct nicd *s, const unsigned char *src, size_t size)
 {
     struct nic_head head;

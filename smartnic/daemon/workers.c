@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 
-/* The block goes on to others, who have more to put into it. */
+/* The block goes on to later calls, which have more to put into it. */
 static void keep_stream(struct nicd_request *r, struct nic_reply *reply)
 {
     const size_t size = (size_t)reply->size;
@@ -23,7 +23,7 @@ static void keep_stream(struct nicd_request *r, struct nic_reply *reply)
     reply->outcome = NIC_HELD;
 }
 
-/* The whole array, which is as large as the client has said, or nothing. */
+/* Decodes the whole array, which must be as large as the client says. */
 static struct nic_reply decode(const struct nicd *s, struct nicd_request *r, unsigned threads)
 {
     struct nic_reply reply = {.outcome = NIC_DONE};
@@ -52,7 +52,7 @@ static struct nic_reply compress(const struct nicd *s, struct nicd_request *r, u
     job.threads = (int)threads;
     reply.status =
         s->set.engine->compress(&job, r->out->at, (size_t)r->m.out.bytes, r->in->at, &size);
-    if (!reply.status && size > r->m.out.bytes) /* an engine's mistake is not to be passed on */
+    if (!reply.status && size > r->m.out.bytes) /* an engine's error must not reach the client */
         reply.status = ZMPI_ERR_DEVICE;
     if (!reply.status) {
         reply.size = size;
@@ -72,8 +72,8 @@ static struct nic_reply work(const struct nicd *s, struct nicd_request *r, unsig
     return r->m.decode ? decode(s, r, threads) : compress(s, r, threads);
 }
 
-/* The next one, and how many threads it may use: all, if there is nothing else to do. NULL: it is
- * time to end. */
+/* The next request, and how many threads it may use: all, if there is nothing else to do. NULL: the
+ * daemon ends. */
 static struct nicd_request *next(struct nicd *s, unsigned *threads)
 {
     pthread_mutex_lock(&s->lock);
@@ -106,7 +106,7 @@ static void *run(void *context)
         s->finished = r;
         pthread_mutex_unlock(&s->lock);
         ssize_t written = write(s->event, &one, sizeof one);
-        (void)written; /* it cannot fail but by overflow, and then it is not read either */
+        (void)written; /* it fails only if the counter is full: then its reader will wake up */
     }
     return NULL;
 }
@@ -127,7 +127,7 @@ bool nicd_workers_start(struct nicd *s)
     s->thread = calloc(s->set.threads, sizeof *s->thread);
     if (!s->thread)
         return false;
-    pthread_mutex_lock(&s->lock); /* none of them sees less than all */
+    pthread_mutex_lock(&s->lock); /* each worker may use all CPUs */
     while (s->thread_count < s->set.threads &&
            pthread_create(&s->thread[s->thread_count], NULL, run, s) == 0)
         s->thread_count++;

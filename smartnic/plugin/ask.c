@@ -1,4 +1,5 @@
-/* ask.c - those that ask zmpi-nicd, and its thread's beginning and end (client.h). */
+/* ask.c - threads that ask zmpi-nicd, and the begin and end of the plug-in's own thread (client.h).
+ */
 #define _GNU_SOURCE // pthread_timedjoin_np
 #include <errno.h>
 #include <sched.h>
@@ -19,12 +20,13 @@ static void wake(struct client *c)
     (void)written;
 }
 
-/* At the end of the process, before libfabric's own: the thread is not to be in there then. */
+/* Runs at the end of the process, before libfabric's own exit handlers: then the thread must not be
+ * inside libfabric. */
 static void say_good_bye(void)
 {
     struct client *c = &client;
     struct timespec until;
-    if (c->pid != getpid()) /* a child, which may have been made while the lock was held */
+    if (c->pid != getpid()) /* in a child, which may have been forked while the lock was held */
         return;
     pthread_mutex_lock(&c->lock);
     const bool stuck = c->stuck;
@@ -44,14 +46,14 @@ static bool start(struct client *c, const char *path)
     pthread_condattr_t attr;
     if (c->pid == getpid())
         return true;
-    if (c->pid != 0) /* a child: the thread has stayed with its parent */
+    if (c->pid != 0) /* in a child: the thread has stayed with its parent */
         return false;
     c->path = path;
     c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&c->done, &attr);
-    sigfillset(&all); /* the program's signals are for its own threads */
+    sigfillset(&all); /* signals are for the program's own threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (c->event >= 0 && atexit(say_good_bye) == 0 &&
         pthread_create(&c->thread, NULL, nic_client_run, c) == 0)
@@ -60,9 +62,9 @@ static bool start(struct client *c, const char *path)
     return c->pid != 0;
 }
 
-/* It did not move for longer than it may take for anything: it spins in a lock that a dead process
- * holds, in memory that it shared with us. So that it costs nobody anything it gets only time that
- * nobody else wants. */
+/* The thread has not moved for longer than anything may take: it spins in a lock, in memory shared
+ * with us, that a dead process holds. From now on it gets only time that nobody else wants, so that
+ * it costs nobody anything. */
 static bool is_stuck(struct client *c, unsigned looks)
 {
     if (looks < 2 * c->timeout + 5) /* opening a fabric takes a second or two */
@@ -98,7 +100,8 @@ bool nic_client_wait(struct nic_call *call)
     struct client *c = &client;
     unsigned looks = 0, tick;
     pthread_mutex_lock(&c->lock);
-    /* Once a second; so that a process that was stopped for long sees nothing wrong. */
+    /* Checked once a second, so that a process that was stopped for long does not take that for a
+     * failure. */
     while (!call->done && !is_stuck(c, looks)) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);

@@ -15,10 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Messages that may arrive while none is looked at; messages on their way out. */
+/* Receives posted at a time, and messages on their way out. */
 enum { RECEIVES = 16, SENDS = 64 };
 
-/* A daemon that says "wait" is waited for so many timeouts. */
+/* A daemon that says "wait" may do so for this many time-outs. */
 enum { PATIENCE = 20 };
 
 static void fail(struct client *c, const char *what, const char *why)
@@ -70,8 +70,8 @@ static void close_session(struct client *c)
     c->dismissed = c->rejected = false;
 }
 
-/* Nothing of this session counts any more. Those who wait are told before anything is closed: a
- * provider whose peer died in the wrong moment may not return from that. */
+/* Ends the session. Waiting threads are told before anything is closed, because a provider whose
+ * peer died at the wrong moment may not return from closing. */
 static void end_session(struct client *c)
 {
     struct nic_call *call;
@@ -84,7 +84,8 @@ static void end_session(struct client *c)
     close_session(c);
 }
 
-/* What was asked is asked again, in a new session. (Who has something kept is not dismissed.) */
+/* Asks again, in a new session, what was asked before. (If the daemon keeps something for us, the
+ * session stays.) */
 static void renew_session(struct client *c)
 {
     for (struct nic_call *call = c->active; call; call = call->next) {
@@ -168,13 +169,13 @@ static void on_reply(struct client *c, const struct nic_head *head, const unsign
     while (call && (call->unsent || call->id != head->id))
         call = call->next;
     if (!call)
-        return; /* a late one */
+        return; /* a late reply */
     call->heard = zmpi_seconds();
     if (head->type == NIC_REPLY && nic_reply_read(src, &reply))
         finish_with(c, call, &reply);
 }
 
-/* What is not from our daemon, or not of this session, is as if it had not come. */
+/* Messages that are not from our daemon or not of this session are ignored. */
 static void on_message(struct client *c, const unsigned char *src, size_t size)
 {
     struct nic_head head;
@@ -232,8 +233,8 @@ static void greet(struct client *c)
     send_message(c, message, nic_hello_write(message, &hello, c->place.secret));
 }
 
-/* The file is read anew each time: another daemon may have made it since. One that is being started
- * again is waited for, as long as for one that says "wait". */
+/* Reads the file again each time, because another daemon may have made it since. If a daemon is
+ * being restarted, this waits as long as for one that says "wait". */
 static void open_session(struct client *c)
 {
     char message[256];
@@ -326,7 +327,7 @@ static void take_fresh(struct client *c)
     for (; call; call = next) {
         next = call->next;
         if (call->placing && (c->state != WELCOMED || call->session != c->session)) {
-            call->failed = true; /* who kept it is gone */
+            call->failed = true; /* the daemon that kept it is gone */
             snprintf(call->problem, sizeof call->problem, "zmpi-nicd went away with the data");
             finish(c, call);
             continue;
@@ -361,7 +362,7 @@ static void work(struct client *c, unsigned *idle)
         nic_wait(&c->fabric, c->event, *idle, 20);
 }
 
-/* Not answered: a daemon that does not hear it finds out by itself. */
+/* There is no answer: a daemon that does not get it finds out by itself. */
 static void say(struct client *c, enum nic_type what)
 {
     unsigned char message[NIC_MESSAGE_MAX];
@@ -402,7 +403,7 @@ void *nic_client_run(void *context)
         if (ready == 0)
             say(c, NIC_WAIT);
     }
-    take_fresh(c); /* they are told, too */
+    take_fresh(c); /* these get a message, too */
     say(c, NIC_BYE);
     end_session(c);
     return NULL;

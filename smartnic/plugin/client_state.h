@@ -1,5 +1,5 @@
-/* client_state.h - what the thread that talks to zmpi-nicd (client.c) shares with those that ask it
- * (ask.c). */
+/* client_state.h - what the thread that talks to zmpi-nicd (client.c) shares with the threads that
+ * ask (ask.c). */
 #ifndef ZMPI_NIC_CLIENT_STATE_H
 #define ZMPI_NIC_CLIENT_STATE_H
 
@@ -14,27 +14,27 @@ struct client {
     pthread_cond_t done;
     const char *path;
     pthread_t thread;
-    pid_t pid; /* of the process that has the thread; 0: none yet */
+    pid_t pid; /* the process that has the thread; 0: none yet */
     pid_t tid;
     int event;              /* wakes the thread */
-    struct nic_call *fresh; /* calls that it has not seen */
+    struct nic_call *fresh; /* calls that the thread has not seen yet */
     bool quit, stuck;
     double timeout;   /* the last one that the thread has read */
-    atomic_uint tick; /* moves as long as the thread does */
+    atomic_uint tick; /* increases as long as the thread is alive */
 
-    /* The thread's own: */
+    /* Only the thread uses these: */
     struct nic_place place;
     struct nic_fabric fabric;
     enum { CLOSED, GREETED, WELCOMED } state;
     fi_addr_t daemon;
     unsigned char nonce[NIC_NONCE], key[NIC_KEY];
     uint64_t session, last_id, most;
-    double greeted, replied; /* when it was; when the last reply came */
+    double greeted, replied; /* when it was sent; when the last reply came */
     struct nic_call *active;
-    unsigned held;     /* streams that the daemon keeps for us in this session */
-    char failure[200]; /* "" as long as there is none */
-    bool dismissed;    /* the daemon needed our place for others: greet again */
-    bool rejected;     /* it has no place for us */
+    unsigned held;     /* number of streams that the daemon keeps for us in this session */
+    char failure[200]; /* "" if there is none */
+    bool dismissed;    /* the daemon gave our place to others: greet again */
+    bool rejected;     /* the daemon has no place for us */
 };
 
 /* The thread. */

@@ -1,7 +1,7 @@
 /*
  * offload_write.c - arrays that zmpi-nicd compresses and writes to a file (struct
- * zmpi_device_writer in device.h). The data lie in a block of the plug-in until they are known to
- * be there: nothing is lost with the daemon.
+ * zmpi_device_writer in device.h). The data stay in a block of the plug-in until they are known to
+ * be in the file, so that nothing is lost if the daemon dies.
  */
 #define _GNU_SOURCE // secure_getenv
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "layout/stream.h"
 #include "plugin/plugin.h"
 
-/* Data of a process that are not known to be in their files. */
+/* Bytes of this process that are not known to be in their files. */
 #define MOST_PENDING ((size_t)256 << 20)
 
 _Static_assert(ZMPI_CODED_HEAD == ZMPI_STREAM_HEADER_BYTES, "a stream begins with its header");
@@ -34,7 +34,7 @@ static void discard(struct zmpi_write_request *h)
     free(h);
 }
 
-/* The data, and behind them which file it is. */
+/* The data, followed by id and path of the file. */
 static void fill(struct zmpi_write_request *h, const struct zmpi_job *job, const void *src,
                  const char *path, const unsigned char *id)
 {
@@ -80,12 +80,12 @@ static struct zmpi_write_request *submit(const struct zmpi_job *job, const void 
     return h;
 }
 
-/* Wait for the answer to what was asked last: ZMPI_OK if it is `good`. */
+/* Waits for the answer to the last request; ZMPI_OK if it is `good`. */
 static enum zmpi_status answer(struct zmpi_write_request *h, enum nic_outcome good)
 {
     nic_said[0] = 0;
     if (h->state == STUCK || !nic_client_wait(h->call)) {
-        h->state = STUCK; /* the call stays where it is */
+        h->state = STUCK; /* the thread may still use the call, so it stays */
         snprintf(nic_said, sizeof nic_said, NIC_STUCK);
         return ZMPI_ERR_DEVICE;
     }
@@ -167,7 +167,7 @@ static void drop(struct zmpi_write_request *h)
         place(h, 0, "", 0);
     if (h->state == HAS_PLACE)
         (void)written(h, &seconds);
-    if (h->state != STUCK) /* else the thread may still look at it */
+    if (h->state != STUCK) /* otherwise the thread may still look at it */
         discard(h);
 }
 

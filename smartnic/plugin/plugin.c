@@ -1,7 +1,8 @@
 /*
- * plugin.c - the SmartNIC as zmpi sees it: libzmpi_smartnic.so. The array is copied to memory of
- * the plug-in, from which zmpi-nicd fetches it; what comes back is copied to its place when it was
- * found to be what was asked for. So nothing that comes late can change memory of the program.
+ * plugin.c - the SmartNIC as zmpi sees it: libzmpi_smartnic.so. The plug-in copies the array to its
+ * own memory, from which zmpi-nicd fetches it. It copies the result to its place after it has
+ * checked that this is what was asked for. So nothing that comes late can change memory of the
+ * program.
  */
 #define _GNU_SOURCE // secure_getenv
 #include <math.h>
@@ -17,21 +18,21 @@
 #include "layout/stream.h"
 #include "plugin/plugin.h"
 
-/* What a process may lose to daemons that fail now and then. */
+/* Seconds that a process may lose to daemons that fail now and then. */
 #define MOST_LOST ((size_t)256 << 20)
-/* A call whose daemon fails is tried once more, with a new session. */
+/* A call whose daemon fails is tried once more, in a new session. */
 #define TRIES 2
 
 __attribute__((visibility("default"))) const struct zmpi_device *zmpi_device_plugin(void);
 
-static atomic_size_t lost; /* bytes of blocks that a daemon may still write to */
+static atomic_size_t lost; /* bytes of blocks to which a daemon may still write */
 
 static const char *problem(void)
 {
     return nic_said[0] ? nic_said : NULL;
 }
 
-/* Says what is wrong with the setting. Whether the daemon lives is found out by the first call. */
+/* Says what is wrong with the setting. The first call finds out whether the daemon lives. */
 static const char *probe(void)
 {
     static char missing[256];
@@ -54,7 +55,7 @@ static uint64_t copy_and_hash(unsigned char *dst, const unsigned char *src, size
     return XXH3_64bits_digest(&state);
 }
 
-/* Is dst a stream of this job? The chunks' own checksums are covered by the daemon's. */
+/* Is dst a stream of this job? The daemon's hash covers the chunks and their checksums. */
 static bool is_stream_of(const struct zmpi_job *job, const unsigned char *dst, size_t size)
 {
     struct zmpi_stream s;
@@ -62,7 +63,7 @@ static bool is_stream_of(const struct zmpi_job *job, const unsigned char *dst, s
            nic_is_head_of(job, dst, size);
 }
 
-/* Of a stream that cannot be decoded it says why; what it cannot compress is the CPU's. */
+/* Of a stream that it cannot decode, the daemon says why. What it cannot compress, the CPU does. */
 static enum zmpi_status failure(const struct nic_call *call)
 {
     const enum zmpi_status status = call->reply.status;
@@ -71,7 +72,7 @@ static enum zmpi_status failure(const struct nic_call *call)
                : ZMPI_ERR_UNSUPPORTED;
 }
 
-/* What the reply says is there, to dst. */
+/* Copies to dst what the reply promises. */
 static enum zmpi_status fetch(const struct nic_call *call, void *dst, size_t *size)
 {
     const struct nic_reply *r = &call->reply;
@@ -101,8 +102,8 @@ static void return_blocks(struct nic_call *call)
     free(call);
 }
 
-/* Data that got lost on their way are worth another try; what the daemon has no room or time for
- * is the CPU's. */
+/* Data that got lost on their way are worth another try. What the daemon has no room or time for,
+ * the CPU does. */
 static enum zmpi_status outcome(struct nic_call *call, void *dst, size_t *size)
 {
     if (call->failed) {
@@ -117,7 +118,7 @@ static enum zmpi_status outcome(struct nic_call *call, void *dst, size_t *size)
     return ZMPI_ERR_DEVICE;
 }
 
-/* job NULL: src is a stream, dst has room for exactly what it decodes to. */
+/* job NULL: src is a stream, and dst has room for exactly its array. */
 static enum zmpi_status ask(const struct zmpi_job *job, void *dst, size_t capacity, const void *src,
                             size_t bytes, size_t *size)
 {
@@ -138,7 +139,7 @@ static enum zmpi_status ask(const struct zmpi_job *job, void *dst, size_t capaci
     call->request.raw_hash = copy_and_hash(call->raw->at, src, bytes);
     if (nic_client_start(secure_getenv("ZMPI_NIC"), call) && !nic_client_wait(call)) {
         snprintf(nic_said, sizeof nic_said, NIC_STUCK);
-        return ZMPI_ERR_DEVICE; /* the call stays where it is */
+        return ZMPI_ERR_DEVICE; /* the thread may still use the call, so it stays */
     }
     enum zmpi_status status = outcome(call, dst, size);
     return_blocks(call);
@@ -160,8 +161,8 @@ static enum zmpi_status ask_twice(const struct zmpi_job *job, void *dst, size_t 
 
 static struct zmpi_rate rates[ZMPI_ENCODERS][2]; /* coding, decoding */
 
-/* To begin with: messages to a process of the same node and back, data over a link of 16 Gbit/s,
- * and a SmartNIC's engine that keeps up with it. */
+/* The first estimate: messages to a process of the same node and back, data over a link of 16
+ * Gbit/s, and an engine of the SmartNIC that keeps up with it. */
 static double guess(size_t bytes)
 {
     return 200e-6 + (double)bytes / 2e9;
@@ -169,13 +170,14 @@ static double guess(size_t bytes)
 
 static double cost(const struct zmpi_work *work)
 {
-    if (atomic_load(&nic_broken) || work->encoder == ZMPI_INTERP) /* only where it is named */
+    if (atomic_load(&nic_broken) || work->encoder == ZMPI_INTERP) /* only if the user names this
+                                                                   * device */
         return HUGE_VAL;
     return zmpi_rate_expect(&rates[work->encoder - ZMPI_FLE][work->decompress], work->bytes,
                             guess(work->bytes));
 }
 
-/* To be refused takes time, too. */
+/* A refusal takes time, too. */
 static void learn(struct zmpi_rate *rate, enum zmpi_status status, size_t bytes, double begin)
 {
     if (!status || status == ZMPI_ERR_UNSUPPORTED)
@@ -200,7 +202,7 @@ static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t d
     return status;
 }
 
-/* A part is not worth its way. */
+/* Decoding a part is not worth the transfer. */
 static enum zmpi_status decompress(void *dst, size_t dst_capacity, const void *src, size_t src_size,
                                    const unsigned char *need, int threads)
 {

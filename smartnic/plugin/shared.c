@@ -1,5 +1,5 @@
-/* shared.c - memory and answers of calls, for those that wait for a stream and those that do not.
- */
+/* shared.c - memory and answers of calls, both for calls that wait for a stream and for those that
+ * do not. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -10,7 +10,7 @@
 
 /* Kept between calls. */
 #define KEPT ((size_t)64 << 20)
-/* Copied and hashed at a time: stays in the cache in between. */
+/* Copied and hashed at a time, so that the data stay in the cache in between. */
 #define PART ((size_t)64 << 10)
 struct nic_blocks nic_blocks = {.lock = PTHREAD_MUTEX_INITIALIZER, .most = KEPT};
 atomic_bool nic_broken;
@@ -36,7 +36,7 @@ bool nic_is_head_of(const struct zmpi_job *job, const unsigned char *is, size_t 
         by.encoder = ZMPI_HUFFMAN;
     else if (job->encoder == ZMPI_INTERP)
         zmpi_flare_tile(plan.words, plan.tile);
-    plan.chunks = 0; /* only the header's fields are wanted */
+    plan.chunks = 0; /* it needs the header's fields only */
     zmpi_plan_header(&plan, &by, 0, size, head);
     const double eb = zmpi_loadf64(is + 56);
     return memcmp(is, head, 9) == 0 && memcmp(is + 12, head + 12, 44) == 0 &&

@@ -1,5 +1,6 @@
-// ceaz_compact.sv - the words of a beat that a mask names, moved together, lowest first (the compress of a vector: word i
-// moves down by the number of gaps below it, a power of two at a time). No stage: the caller has the registers.
+// ceaz_compact.sv - moves those words of a beat together that a mask names, lowest first (a vector's compress
+// operation). Word i moves down by the number of gaps below it, a power of two at a time. It has no stage: the caller
+// has the registers.
 module ceaz_compact #(
     parameter int N = 4
 ) (

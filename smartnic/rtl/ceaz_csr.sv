@@ -1,4 +1,5 @@
-// ceaz_csr.sv - the registers, by AXI-Lite (docs/rtl.md lists them). The job may be written while the engine is idle only.
+// ceaz_csr.sv - the registers, by AXI-Lite (docs/internals/rtl.md lists them). The job may be written only while the
+// engine is idle.
 module ceaz_csr #(
     parameter int N = 4,
     parameter int H = 1
@@ -32,7 +33,7 @@ module ceaz_csr #(
     output logic [92:0] reach,
     output logic        huffman,
     output logic        counting,
-    // The histogram and the choice of books: commands; counts and lengths to be loaded; what is asked for, three cycles
+    // The histogram and the choice of books: commands, counts and lengths to load, and reads, which answer three cycles
     // later.
     output logic        clear,
     output logic        build,
@@ -58,10 +59,10 @@ module ceaz_csr #(
     input  logic [18:0] residuals,
     input  logic [ 1:0] verdict,
     input  logic [31:0] bits,
-    // What is counted.
+    // Counters.
     input  logic        busy,
     input  logic        bad,
-    input  logic [17:0] saving,  // words, by encoder 2
+    input  logic [17:0] saving,  // words that encoder 2 saved
     input  logic        beat_in,
     input  logic        beat_out,
     input  logic        chunk_out
@@ -134,7 +135,7 @@ module ceaz_csr #(
     end
   end
 
-  // ---- reading: three cycles for what is in a memory, and so for all ----
+  // ---- reading: everything takes three cycles, because what is in a memory does ----
   logic [1:0] wait_for;
   logic [13:0] at;
   logic asked;

@@ -1,9 +1,10 @@
-// ceaz_drain.sv - the parts of a chunk of encoder 1, or its words as they are (map 2), to beats: head, length bytes,
-// planes, masks, values (format.md 1.2), or the streams of encoder 2 (1.4). An item a cycle: a block of planes (by 64
-// lanes two of them), 32 lengths or masks, the values of a beat and a block, as many bits of a stream as half a beat has;
-// where one value stands for all exceptions, the masks one by one, as some are left out.
+// ceaz_drain.sv - turns the parts of a chunk into beats: encoder 1's head, length bytes, planes, masks and values
+// (format.md 1.2), or encoder 2's streams (1.4), or the words as they are (map 2). It takes an item a cycle: a block of
+// planes (with 64 lanes two of them), 32 lengths or masks, the values of a beat and a block, or as many bits of a
+// stream as half a beat has. If one value stands for all exceptions, it takes masks one by one, because some are left
+// out.
 //
-// Three stages: an item's address; what the memories have there, and the address of an exception's words; the words.
+// Three stages: an item's address; the memories' answers, and the address of an exception's words; the words.
 module ceaz_drain #(
     parameter int N = 4,
     parameter int S = 2,                     // bits of a slot's number
@@ -15,7 +16,7 @@ module ceaz_drain #(
 ) (
     input  logic             clk,
     input  logic             rst,
-    // The chunk, if `start`, till it is done.
+    // The chunk: valid from `start` until it is done.
     input  logic             start,
     input  logic [    S-1:0] slot,
     input  logic [     13:0] count,
@@ -23,7 +24,7 @@ module ceaz_drain #(
     input  logic [      2:0] axes,
     input  logic             zero,
     input  logic [     31:0] step,
-    input  logic [      3:0] shift,          // stands for the step, if not 0 (1.4)
+    input  logic [      3:0] shift,          // if not 0, stands for the step (1.4)
     input  logic [     31:0] base,
     input  logic [      8:0] marked,
     // By encoder 2.
@@ -109,7 +110,7 @@ module ceaz_drain #(
   assign stream_last  = stream_left <= 14'(8 * K);
   assign bits_stream  = stream;
   assign bits_at      = at[KA-1:0];
-  // The memories and the chunk's numbers are needed till its last item has left the second stage.
+  // The memories and the chunk's numbers are needed until its last item has left the second stage.
   logic ended;
   assign go = start && !done && !ended;
   always_ff @(posedge clk) begin
@@ -155,7 +156,7 @@ module ceaz_drain #(
   assign mask_at    = {slot, at[2:0]};
   assign outlier_at = {slot, at[7:0]};
 
-  // ---- what the memories have: one stage, and the words one later ----
+  // ---- answers of the memories: one stage later, those with words two ----
   logic [13:0] at1;
   logic [32*P-1:0] item1, item2, planes1;
   logic [6:0] count1, planes_count1;
@@ -212,7 +213,7 @@ module ceaz_drain #(
     if (B == 1) begin : one
       assign planes1 = block_words;
       assign planes_count1 = block_length == 6'd0 ? 7'd0 : {1'b0, block_length} + 7'd1;
-    end else begin : two  // the second one's behind the first one's
+    end else begin : two  // the second block's follow the first block's
       logic [6:0] first, second;
       assign first = block_length[5:0] == 6'd0 ? 7'd0 : {1'b0, block_length[5:0]} + 7'd1;
       assign second = block_length[11:6] == 6'd0 ? 7'd0 : {1'b0, block_length[11:6]} + 7'd1;
@@ -237,7 +238,7 @@ module ceaz_drain #(
       last2   <= last1;
       part2   <= part1;
       item2   <= item1;
-      count2  <= part1 == BITS ? bits_left1 : {1'b0, count1};  // bytes of a stream, else words
+      count2  <= part1 == BITS ? bits_left1 : {1'b0, count1};  // bytes of a stream, otherwise words
       picked2 <= picked;
       beat2   <= beat1;
       block2  <= BL'({outlier[41:34], 5'b0} & 13'(N - 1));
@@ -265,7 +266,7 @@ module ceaz_drain #(
       .count(compacted_count)
   );
 
-  // Streams begin at any byte: what does not fill a word waits for what comes next.
+  // Streams begin at any byte, so a rest that does not fill a word waits for what comes next.
   logic [23:0] carry;
   logic [1:0] carried;
   logic [64*K+31:0] aligned;

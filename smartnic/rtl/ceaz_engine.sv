@@ -1,23 +1,23 @@
-// ceaz_engine.sv - the engine: chunks of 4-byte words in, chunks of the format out, each a packet (format.md 1.2, part 4;
-// CEAZ Fig. 5). The bytes are those of the codec on a CPU.
+// ceaz_engine.sv - the engine: chunks of 4-byte words in, chunks of the format out, each a packet (format.md 1.2, part
+// 4; CEAZ Fig. 5). The bytes are those of the codec on a CPU.
 //
-// H + 3 chunks are under way at a time: one comes in while the level of its step is found (ceaz_load), one is encoded by
-// encoder 1 (ceaz_encode), H again by encoder 2 if that is asked for (ceaz_stages), one goes out (ceaz_drain). Each
-// keeps its words till it is out, for what is stored as it is.
+// H + 3 chunks are under way at a time: one comes in while the engine looks for the level of its step (ceaz_load), one
+// goes through encoder 1 (ceaz_encode), H go through encoder 2 if the job wants it (ceaz_stages), one goes out
+// (ceaz_drain). Each keeps its words until it is out, because it may be stored as it is.
 module ceaz_engine #(
-    parameter int N = 4,                 // lanes, that is words in a beat: 1, 2, 4, 8, 16, 32 or 64
-    parameter int H = N > 4 ? N / 4 : 1  // stages of encoder 2: four words a cycle each
+    parameter int N = 4,                 // lanes, which are the words in a beat: 1, 2, 4, 8, 16, 32 or 64
+    parameter int H = N > 4 ? N / 4 : 1  // stages of encoder 2; each takes four words a cycle
 ) (
     input  logic            aclk,
     input  logic            aresetn,
-    // A chunk's words; tuser, in all of its beats: {bank of its book, number of its book: 8 bits; words in a plane, in a
-    // row, in the chunk: 14 bits each}.
+    // A chunk's words. tuser, the same in all of its beats: {bank of its book, number of its book: 8 bits; words in a
+    // plane, in a row, in the chunk: 14 bits each}.
     input  logic [32*N-1:0] s_axis_tdata,
     input  logic [    50:0] s_axis_tuser,
     input  logic            s_axis_tlast,
     input  logic            s_axis_tvalid,
     output logic            s_axis_tready,
-    // The chunk, coded.
+    // The coded chunk.
     output logic [32*N-1:0] m_axis_tdata,
     output logic [ 4*N-1:0] m_axis_tkeep,
     output logic            m_axis_tlast,
@@ -184,7 +184,7 @@ module ceaz_engine #(
   // ---- which chunk is where ----
   logic [BA-1:0] loading, judging, encoding, draining;  // buffers
   logic [S-1:0] to_slot, from_slot;
-  // Buffers in use; chunks to be encoded; encoded ones that are not out.
+  // Buffers in use; chunks that wait for the encoder; encoded chunks that are not out yet.
   logic [CA-1:0] used, loaded, encoded;
   logic encode_done, drain_done, coded, stage_room;
   logic [50:0] shape[BUFFERS];
@@ -285,7 +285,7 @@ module ceaz_engine #(
       .inverse,
       .shift,
       .reach,
-      // A slot for its parts, and one for its residuals.
+      // A slot for the chunk's parts, and one for its residuals.
       .start(loaded != '0 && encoded < CA'(SLOTS) && stage_room),
       .slot(to_slot),
       .coarse(judged[encoding][2]),
@@ -322,7 +322,7 @@ module ceaz_engine #(
       .outlier
   );
 
-  // What is to be known of each slot.
+  // What the stages must know of each slot.
   localparam int HEAD = 50 + 512;
   logic [HEAD-1:0] head[SLOTS];
   logic [HEAD-1:0] drain_head;
@@ -330,7 +330,7 @@ module ceaz_engine #(
     if (encode_done) head[to_slot] <= {marks, equal, map, used_axes, zero, judged[encoding][1:0], base, marked};
   assign drain_head = head[from_slot];
 
-  // ---- code again; books from what was counted ----
+  // ---- encoder 2; books from the counts ----
   logic built;
   logic [9:0] built_symbol;
   logic [15:0] built_code;

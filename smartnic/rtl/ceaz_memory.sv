@@ -1,4 +1,4 @@
-// ceaz_memory.sv - a memory with one port to write and one to read; what is read is there one cycle later.
+// ceaz_memory.sv - a memory with a write port and a read port; a read answers one cycle later.
 module ceaz_memory #(
     parameter int W     = 32,
     parameter int DEPTH = 256,

@@ -1,5 +1,5 @@
-// ceaz_pack.sv - items of 0 to P words to beats of N words without gaps. Items begin where the last one ended; a beat is
-// kept until it is known not to be the last, which carries `last` and how many words it has.
+// ceaz_pack.sv - packs items of 0 to P words into beats of N words without gaps. It keeps a beat until it knows whether
+// this is the last one, which carries `last` and its number of words.
 module ceaz_pack #(
     parameter int N = 4,
     parameter int P = N > 32 ? 66 : 33

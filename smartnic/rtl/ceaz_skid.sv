@@ -1,4 +1,4 @@
-// ceaz_skid.sv - an AXI-Stream register with room for two beats: ready does not depend on the other side's ready.
+// ceaz_skid.sv - an AXI-Stream register with room for two beats: ready does not depend on the ready of the other side.
 module ceaz_skid #(
     parameter int W = 32
 ) (

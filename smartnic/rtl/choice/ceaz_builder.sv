@@ -1,11 +1,11 @@
-// ceaz_builder.sv - a book from the histogram (CEAZ 3.2.1): sort, tree and lengths. And canonical codes (format.md 1.4) to
-// lengths, written into a bank of ceaz_books.
+// ceaz_builder.sv - builds a book from the histogram (CEAZ 3.2.1): sort, tree and lengths. It also makes canonical
+// codes (format.md 1.4) from lengths and writes them into a bank of ceaz_books.
 module ceaz_builder (
     input  logic        clk,
     input  logic        rst,
     input  logic        start,
-    input  logic        exact,            // sort, not only nearly
-    input  logic        assign_codes,     // to the lengths there are
+    input  logic        exact,            // sort exactly, not only approximately
+    input  logic        assign_codes,     // only make codes, for the lengths that are there
     output logic        busy,
     output logic [ 9:0] ask,
     input  logic [31:0] count,
@@ -118,7 +118,7 @@ module ceaz_builder (
       codes  <= 1'b0;
     end
   end
-  // The first bit of a code is its lowest in a stream.
+  // A code's first bit is the lowest one in a stream.
   logic [11:0] reversed, forward;
   always_comb begin
     for (int i = 0; i < 12; i++) forward[i] = code[11-i];

@@ -1,26 +1,26 @@
-// ceaz_chi.sv - the chi unit (CEAZ 3.2.3): the standard deviation of the residuals that were counted, in units of 2^-22,
-// how much it differs from that for which the present book was taken, and what follows. In integers, as in the codec:
+// ceaz_chi.sv - the chi unit (CEAZ 3.2.3): the standard deviation of the counted residuals, in units of 2^-22, how much
+// it differs from that for which the present book was chosen, and the verdict. In integers, as in the codec:
 //   spread = floor(sqrt(2^44 (n squares - sum^2)) / n)
-// Also what else a book for these counts needs to know of all of them (ceaz_expect). 1,100 cycles, for up to 2^18 residuals.
+// It also tells what ceaz_expect must know of all counts. It takes 1,100 cycles, for up to 2^18 residuals.
 module ceaz_chi (
     input  logic        clk,
     input  logic        rst,
     input  logic        start,
-    input  logic        take,     // a book is taken for these counts
+    input  logic        take,     // a book was chosen for these counts
     input  logic        forget,   // there is no present book
     input  logic [31:0] tau0,
     input  logic [31:0] tau1,
     output logic        busy,
-    // The histogram, two cycles later.
+    // The histogram, which answers two cycles later.
     output logic [ 9:0] ask,
     input  logic [31:0] count,
     output logic [31:0] spread,
-    output logic [18:0] n,        // residuals
+    output logic [18:0] n,        // number of residuals
     output logic [ 1:0] verdict,  // 0: keep the book, 1: update it online, 2: take another, offline
-    output logic [ 5:0] classes,  // in use: 16 symbols each, the first two are none
-    output logic [18:0] zeros4,   // in runs of less than 4
+    output logic [ 5:0] classes,  // symbols that occur, in groups of 16; the first two are none
+    output logic [18:0] zeros4,   // residuals in runs of less than 4
     output logic [18:0] zeros16,
-    output logic [ 2:0] rare      // symbols counted so often, or less, get no codes
+    output logic [ 2:0] rare      // symbols with at most this count get no codes
 );
   localparam logic [9:0] ESCAPE = 10'd997, RUNS = 10'd976;
   typedef enum logic [2:0] {IDLE, WALK, SQUARE, VARIANCE, ROOT, DIVIDE, JUDGE} state_t;
@@ -85,7 +85,7 @@ module ceaz_chi (
 
   // ---- root and quotient, a bit a cycle ----
   logic [55:0] n_squares, sum_square;
-  logic [55:0] shift;   // two bits of what is under the root in each cycle, then zeros
+  logic [55:0] shift;   // each cycle takes two bits of what is under the root, then zeros
   logic [49:0] root;
   logic [50:0] rest;
   logic [52:0] next_rest, trial, left;

@@ -1,12 +1,12 @@
-// ceaz_choice.sv - what the choice of a book needs, from the counts in the histogram (CEAZ 3.2): how much the spread has
-// changed, what a book would cost, a new book, and a book's codes. One of these at a time.
+// ceaz_choice.sv - computes what the choice of a book needs from the histogram's counts (CEAZ 3.2): how much the spread
+// has changed, what a book would cost, a new book, or a book's codes. It does one of these at a time.
 module ceaz_choice (
     input  logic        clk,
     input  logic        rst,
     input  logic        build,         // a book from the counts
-    input  logic        assign_codes,  // to the lengths that are here
+    input  logic        assign_codes,  // only make codes, for the lengths that are here
     input  logic        chi,
-    input  logic        cost,          // of the lengths that are here
+    input  logic        cost,          // cost of the lengths that are here
     input  logic        take,
     input  logic        forget,
     input  logic        exact,
@@ -15,11 +15,11 @@ module ceaz_choice (
     input  logic [31:0] tau0,
     input  logic [31:0] tau1,
     output logic        busy,
-    // The histogram, two cycles later; what is asked for from outside, while this is not busy.
+    // The histogram, which answers two cycles later; and reads from outside, while this is not busy.
     input  logic [ 9:0] outer_ask,
     output logic [ 9:0] ask,
     input  logic [31:0] count,
-    // Codes, to a bank of ceaz_books.
+    // Codes, for a bank of ceaz_books.
     output logic        write,
     output logic [ 9:0] write_symbol,
     output logic [15:0] write_code,
@@ -27,7 +27,7 @@ module ceaz_choice (
     input  logic        row_write,
     input  logic [ 6:0] row_at,
     input  logic [31:0] row_data,
-    output logic [31:0] row,           // outer_ask's
+    output logic [31:0] row,           // belongs to outer_ask
     output logic [31:0] spread,
     output logic [18:0] residuals,
     output logic [ 1:0] verdict,

@@ -1,12 +1,12 @@
-// ceaz_cost.sv - how many bits the symbols that were counted take by a book (format.md 4.9): the sum of count times length,
-// with the bits behind codes; residuals without a code as escapes, runs without one as single zeros. A symbol a cycle,
-// 1,000 cycles, for up to 2^18 residuals.
+// ceaz_cost.sv - how many bits the counted symbols take by a book (format.md 4.9): the sum of count times length, with
+// the bits behind codes. Residuals without a code count as escapes, runs without one as single zeros. It takes a symbol
+// a cycle, 1,000 cycles in all, for up to 2^18 residuals.
 module ceaz_cost (
     input  logic        clk,
     input  logic        rst,
     input  logic        start,
     output logic        busy,
-    // The histogram, two cycles later; the book's lengths, in the same cycle.
+    // The histogram, which answers two cycles later; the book's lengths, which answer in the same cycle.
     output logic [ 9:0] ask,
     input  logic [31:0] count,
     output logic [ 9:0] length_at,

@@ -1,10 +1,10 @@
-// ceaz_expect.sv - counts as a book is made for (format.md 4.9): 16 times those that were found, plus one for what else may
-// come, if few were; or without the rare ones, if many were. Runs that are too short are single zeros. Two cycles behind what
-// is asked for, as the histogram.
+// ceaz_expect.sv - the counts for which a book is made (format.md 4.9). If few residuals were counted: 16 times the
+// counts, plus one for what else may come. If many: the counts without rare ones. Runs that are too short count as
+// single zeros. Like the histogram it answers two cycles later.
 module ceaz_expect (
     input  logic        clk,
-    input  logic [ 1:0] shortest,  // run with a code: 1: of 2, 2: of 4, 3: of 16; 0: the counts as they are
-    input  logic        sampled,   // others may come
+    input  logic [ 1:0] shortest,  // shortest run with a code: 1: of 2, 2: of 4, 3: of 16; 0: the counts as they are
+    input  logic        sampled,   // symbols that were not counted may come
     input  logic [ 5:0] classes,
     input  logic [18:0] zeros4,
     input  logic [18:0] zeros16,

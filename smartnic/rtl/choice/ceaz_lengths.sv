@@ -1,6 +1,7 @@
-// ceaz_lengths.sv - (nearly) sorted symbols to the lengths of a Huffman code of at most 12 bits, as the codec's (format.md 4.9):
-// the tree from two queues, depths from the root down, lengths that are too long cut. Some cycles for each symbol.
-// With `exact` the order is made right first, by insertion: quick, since few symbols are far from their places.
+// ceaz_lengths.sv - from (nearly) sorted symbols to the lengths of a Huffman code of at most 12 bits, as in the codec
+// (format.md 4.9): the tree from two queues, depths from the root down, lengths that are too long cut. It takes some
+// cycles for each symbol. With `exact` it first corrects the order, by insertion, which is quick because few symbols
+// are far from their places.
 module ceaz_lengths (
     input  logic        clk,
     input  logic        rst,
@@ -9,7 +10,7 @@ module ceaz_lengths (
     input  logic [ 9:0] s_symbol,
     input  logic [31:0] s_count,
     input  logic        exact,
-    input  logic        start,     // all items are there, two at least
+    input  logic        start,     // all items are there, at least two
     output logic        done,
     // A length for each item.
     output logic        m_valid,
@@ -19,7 +20,7 @@ module ceaz_lengths (
   typedef enum logic [3:0] {IDLE, TAKE, INSERT, FIRST, SECOND, DEPTHS, LEAVES, CUT, FIND, HANG, SPLIT, GIVE} state_t;
   state_t state;
 
-  // Read in the same cycle: small memories of look-up tables.
+  // These small memories of look-up tables answer in the same cycle.
   logic [41:0] items[1024];    // symbol, count
   logic [41:0] weights[1024];  // of nodes
   logic [9:0] leaf_up[1024], node_up[1024], depths[1024], numbers[1024];
@@ -43,7 +44,7 @@ module ceaz_lengths (
   assign taken       = take_leaf ? leaf_weight : node_weight;
   assign depth       = depths[state == LEAVES ? leaf_up[at] : node_up[at]] + 10'd1;
 
-  // One number is changed in a cycle.
+  // One number changes in a cycle.
   logic change;
   logic [9:0] which, changed;
   always_comb begin
@@ -163,7 +164,7 @@ module ceaz_lengths (
       else hang <= hang - 10'd1;
       HANG:  state <= SPLIT;
       SPLIT: state <= CUT;
-      default:  // GIVE: the longest lengths to the rarest
+      default:  // GIVE: the rarest symbols get the longest lengths
       if (made == 10'd0) begin
         length <= length - 4'd1;
         made   <= numbers[{6'b0, length-4'd1}];

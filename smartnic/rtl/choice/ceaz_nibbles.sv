@@ -1,5 +1,5 @@
-// ceaz_nibbles.sv - the lengths of a book's codes, 4 bits each: written one by one or eight at a time, read in the same
-// cycle.
+// ceaz_nibbles.sv - the lengths of a book's codes, 4 bits each: written one by one or eight at a time; a read answers
+// in the same cycle.
 module ceaz_nibbles (
     input  logic        clk,
     input  logic        write,

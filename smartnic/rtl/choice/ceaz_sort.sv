@@ -1,13 +1,13 @@
-// ceaz_sort.sv - symbols that count, nearly the rarest first (CEAZ 3.2.1, Algorithm 1): counts fall to both sides of the
-// residual 0, so the two symbols at the same distance from it are compared with each other alone, from the outermost pair
-// inwards. Runs, which fall with their length, and the escape are merged in. The order is the codec's
-// (ZMPI_SORT_APPROXIMATE). About four cycles for each symbol.
+// ceaz_sort.sv - symbols that occur, approximately sorted, the rarest first (CEAZ 3.2.1, Algorithm 1). Counts fall to
+// both sides of the residual 0. So the unit compares only the two symbols at the same distance from it with each other,
+// from the outermost pair inwards. It merges in the runs, whose counts fall with their length, and the escape. The
+// order is the codec's (ZMPI_SORT_APPROXIMATE). It takes about four cycles for each symbol.
 module ceaz_sort (
     input  logic        clk,
     input  logic        rst,
     input  logic        start,
     output logic        done,
-    // The histogram, two cycles later.
+    // The histogram, which answers two cycles later.
     output logic [ 9:0] ask,
     input  logic [31:0] count,
     // Items, in order.
@@ -19,14 +19,14 @@ module ceaz_sort (
 
   typedef enum logic [2:0] {IDLE, FETCH, BELOW, ABOVE, RUN, MERGE, TAIL} state_t;
   state_t state, back;
-  logic [8:0] distance;  // of the pair from the middle
+  logic [8:0] distance;  // distance of the pair from the middle
   logic [9:0] below, above, run;
   logic [31:0] below_count, above_count, run_count, fetched, taken_count;
   logic [1:0] wait_for;
   logic second, first, last_pair, runs_left;
   logic [9:0] taken;
 
-  // Residuals -1-d and d up to 16; classes of eight to each side beyond.
+  // Residuals -1-d and d up to 16; beyond, eight classes on each side.
   logic [8:0] outer;
   assign outer = distance - 9'd16;
   always_comb begin
@@ -38,7 +38,7 @@ module ceaz_sort (
       above = 10'd32 + {outer[8:3], 4'b0} + {7'b0, outer[2:0]};
     end
   end
-  // Both of these count at least once.
+  // Both of these occur at least once.
   assign fetched = count == 32'd0 && (ask == ZERO || ask == ESCAPE) ? 32'd1 : count;
   assign first = above_count < below_count;
   assign taken = second != first ? above : below;
@@ -63,7 +63,7 @@ module ceaz_sort (
         wait_for <= wait_for - 2'd1;
         if (wait_for == 2'd0) state <= back;
       end
-      RUN: begin  // the count of the run that comes next; then a pair, if there is none yet
+      RUN: begin  // the next run's count; then a pair, if there is none yet
         run_count <= fetched;
         if (run == ESCAPE) begin
           ask      <= below;
@@ -107,7 +107,7 @@ module ceaz_sort (
           state    <= last_pair ? TAIL : FETCH;
         end
       end
-      default:  // TAIL: the runs that are left
+      default:  // TAIL: the remaining runs
       if (!runs_left) begin
         done  <= 1'b1;
         state <= IDLE;

@@ -1,5 +1,5 @@
-// ceaz_block.sv - residuals to blocks of encoder 1: signs, planes and the length (format.md 1.2), three stages behind a
-// block's last beat.
+// ceaz_block.sv - residuals to blocks of encoder 1: signs, planes and the length (format.md 1.2). The answer comes
+// three stages behind a block's last beat.
 module ceaz_block #(
     parameter int N = 4
 ) (
@@ -16,7 +16,7 @@ module ceaz_block #(
   localparam int G = 32 / N;
   localparam int GA = $clog2(G + 1);
 
-  // 1: the beats of a block; zeros where the chunk ends before.
+  // 1: the beats of a block, with zeros behind the chunk's end.
   logic [GA-1:0] beat;
   logic [1023:0] block, gathered;
   logic whole, full1, last1;

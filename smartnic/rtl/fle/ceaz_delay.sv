@@ -1,11 +1,11 @@
-// ceaz_delay.sv - subtract from each element the one `distance` before it, where `use` says so: the difference along one
-// axis (format.md 4.6). Two stages, one beat a cycle. A line buffer, or one of a plane, by DEPTH.
+// ceaz_delay.sv - subtracts from each element the one `distance` before it, where `use` says so: the difference along
+// one axis (format.md 4.6). Two stages, one beat a cycle. DEPTH makes it a line buffer or a plane buffer.
 //
-// With distance = a N + b the wanted words lie in two beats, those a and a + 1 ago: one is read from the buffer, the
-// other was read before, and a shift takes the words out of both.
+// With distance = a N + b the words lie in two beats, which came a and a + 1 beats ago. One is read from the buffer,
+// the other was read the cycle before; a shift takes the words out of both.
 module ceaz_delay #(
     parameter int N = 4,
-    parameter int DEPTH = 8192  // words; distance is less
+    parameter int DEPTH = 8192  // words; the distance is smaller
 ) (
     input  logic            clk,
     input  logic            valid,

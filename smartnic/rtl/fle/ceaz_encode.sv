@@ -1,7 +1,8 @@
-// ceaz_encode.sv - a chunk in a buffer to the parts of a chunk of encoder 1 (format.md 1.2, 4.5, 4.6): length bytes, blocks
-// of planes, exceptions. A beat a cycle, 17 cycles more for each chunk; once more by map 1 if map 0 does not do.
+// ceaz_encode.sv - turns a chunk in a buffer into the parts of a chunk of encoder 1 (format.md 1.2, 4.5, 4.6): length
+// bytes, blocks of planes, exceptions. It takes a beat a cycle and 17 cycles more for each chunk; as long again for map
+// 1 if map 0 does not suit the chunk.
 //
-// The parts are left in memories with several slots: the next chunk is encoded while ceaz_drain reads this one.
+// The parts stay in memories with several slots: it encodes the next chunk while ceaz_drain reads this one.
 module ceaz_encode #(
     parameter int N = 4,
     parameter int SLOTS = 2,
@@ -12,14 +13,14 @@ module ceaz_encode #(
 ) (
     input  logic              clk,
     input  logic              rst,
-    // The job, and the chunk to be encoded next, if `start`.
+    // The job, and the next chunk, if `start`.
     input  logic              is_float,
     input  logic [       2:0] axes,
     input  logic [      95:0] inverse,
-    input  logic [      11:0] shift,     // of map 0, by level; 0: the step is stored
+    input  logic [      11:0] shift,     // by level of map 0; 0: the step is stored
     input  logic [      92:0] reach,
     input  logic              start,
-    input  logic [     S-1:0] slot,      // where its parts go
+    input  logic [     S-1:0] slot,      // slot for its parts
     input  logic              coarse,    // by map 0
     input  logic [       1:0] level,
     input  logic [      13:0] count,
@@ -30,19 +31,19 @@ module ceaz_encode #(
     output logic              read,
     output logic [    RA-1:0] read_at,
     input  logic [  32*N-1:0] words,
-    // What came of it, when it is done.
+    // The result, when it is done.
     output logic [       1:0] map,
     output logic [       2:0] used_axes,
     output logic              zero,      // flag bit 0
     output logic [      31:0] base,
     output logic [       8:0] marked,    // blocks with exceptions
     output logic              equal,     // there are exceptions, and all have one bit pattern
-    // Which blocks have any; which have nothing else, or if not `equal`, of which only one value is stored.
+    // Which blocks have exceptions; which of these have nothing else or, if not `equal`, store one value only.
     output logic [     511:0] marks,
     output logic [      13:0] size,      // words by encoder 1
-    output logic              less,      // one of them is the step, which is not stored
+    output logic              less,      // one of these words is the step, which is not stored
     output logic [      13:0] beside,    // words of encoder 2's head, base and exceptions, no step
-    // Residuals as they come, behind r_start.
+    // The residuals, one beat after the other, behind r_start.
     output logic              r_start,
     output logic              r_valid,
     output logic [  32*N-1:0] r_words,
@@ -75,7 +76,7 @@ module ceaz_encode #(
   assign quantized  = map == 2'd0;
   assign r_start    = shape;
 
-  // ---- what the blocks took ----
+  // ---- sizes of the blocks ----
   logic [13:0] planes, exceptions, values;
   logic [8:0] partly;  // marked blocks that have other elements
   logic any, flag_exceptions, differ;
@@ -170,7 +171,7 @@ module ceaz_encode #(
     end
   endgenerate
 
-  // ---- exceptions: what the blocks of a beat have lies in as many memories, in turn ----
+  // ---- exceptions: the blocks of a beat have a memory each, which take turns ----
   logic [B-1:0] outlier_valid, outlier_uniform, outlier_full, put_outlier;
   logic [32*B-1:0] outlier_mask, outlier_pattern;
   logic [6*B-1:0] outlier_values;
@@ -238,7 +239,7 @@ module ceaz_encode #(
       partly        <= partly_behind;
       pattern       <= pattern_behind;
       differ        <= differ_behind;
-      // As long as they were all equal, all blocks were such of one value.
+      // While all exceptions were equal, each block stored one value.
       if (differ_behind && !differ) marks[511:256] <= marks[255:0];
       for (int j = 0; j < B; j++)
         if (put_outlier[j]) begin

@@ -1,5 +1,5 @@
-// ceaz_hold.sv - integers to what they are above `base`, the first one that is not an exception's; an exception takes
-// the integer of the last element before it that is none (format.md 4.5). Two stages, one beat a cycle.
+// ceaz_hold.sv - integers minus `base`, the first integer that belongs to no exception. An exception takes the integer
+// of the last element before it that is none (format.md 4.5). Two stages, one beat a cycle.
 module ceaz_hold #(
     parameter int N = 4
 ) (
@@ -13,7 +13,7 @@ module ceaz_hold #(
 );
   localparam int LOG = $clog2(N);
 
-  // 1: within the beat, the last that is ok, by a scan of log2 N steps; and the first.
+  // 1: within the beat: the last element up to each that is ok, by a scan of log2 N steps; and the first one.
   logic [32*N-1:0] scan;
   logic [N-1:0] any;
   logic [31:0] head;
@@ -43,7 +43,7 @@ module ceaz_hold #(
     first1 <= first;
   end
 
-  // 2: from beat to beat. Before the first that is ok all are base, that is 0 above it.
+  // 2: from beat to beat. Elements before the first that is ok are base, so 0 here.
   logic begun, begun_now;
   logic [31:0] carry, base_now;
   assign begun_now = begun && !first1;

@@ -1,7 +1,7 @@
-// ceaz_level.sv - one lane that asks whether a step reproduces an element (format.md 4.4): is x = q step, bit for bit?
+// ceaz_level.sv - one lane that tests whether a step reproduces an element bit for bit (format.md 4.4): is x = q step?
 //
-// Five stages. `differs` is not set for elements that cannot be quantized. A step has at most 10 significant bits and
-// q step at most 24, so that the product is exact: significands are compared, with x's shifted by the difference of the
+// Five stages. `differs` is not set for elements that cannot be quantized. A step has at most 10 significant bits, and
+// q step at most 24, so the product is exact. The unit compares significands; it shifts x's by the difference of the
 // exponents.
 module ceaz_level (
     input  logic        clk,

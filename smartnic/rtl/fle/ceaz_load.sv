@@ -1,8 +1,9 @@
-// ceaz_load.sv - a chunk's beats into a buffer, and what must be known of all of it before it is coded: the level of the
-// step, or that there is none (format.md 4.4). One beat a cycle, with no gap between chunks.
+// ceaz_load.sv - brings a chunk's beats into a buffer, and finds what must be known of the whole chunk before it is
+// coded: the level of the step, or that there is none (format.md 4.4). It takes one beat a cycle, without a gap between
+// chunks.
 //
-// Whether an element fits is counted for the sampled blocks floor(k nb / 16), in order, and for all blocks, which count
-// where no element of the samples fits; whether a finer step would reproduce the chunk is asked for all elements, by
+// It counts the elements that fit, in the sampled blocks floor(k nb / 16), in order, and in all blocks; the latter
+// decide if no sampled element fits. It tests for all elements whether a finer step would reproduce the chunk, for
 // levels 1 and 2 at once.
 module ceaz_load #(
     parameter int N = 4,  // lanes: 1, 2, 4, .. 64
@@ -13,7 +14,7 @@ module ceaz_load #(
     input  logic              rst,
     // The job.
     input  logic              is_float,
-    input  logic [       1:0] levels,    // 0: all is coded as integers
+    input  logic [       1:0] levels,    // 0: everything is coded as integers
     input  logic [      63:0] step,      // of levels 1 and 2
     input  logic [      63:0] inverse,
     input  logic [      92:0] limit,
@@ -24,13 +25,13 @@ module ceaz_load #(
     input  logic              s_valid,
     input  logic              room,      // a buffer is free
     output logic              s_ready,
-    output logic              bad,       // a packet that is not as long as it says
+    output logic              bad,       // a packet did not have its stated length
     // To the buffer.
     output logic              write,
     output logic [    RA-1:0] row,
     output logic              first,     // the beat is a packet's first
     output logic              last,      // or its last
-    // When the level is known, five cycles behind the last beat.
+    // The level, which is known five cycles behind the last beat.
     output logic              done,
     output logic              coarse,    // quantize, by this level
     output logic [       1:0] level
@@ -45,7 +46,7 @@ module ceaz_load #(
   assign first   = row == '0;
   assign last    = s_last;
 
-  // ---- where in the chunk, and whether in a sampled block ----
+  // ---- the place in the chunk; is it in a sampled block? ----
   logic [13:0] left;  // words from this beat on, not counting this packet's first beat
   logic [13:0] here;
   assign here = first ? count : left;
@@ -54,7 +55,7 @@ module ceaz_load #(
   logic [13:0] blocks;
   assign blocks = (count + 14'd31) >> 5;
   logic [7:0] block;
-  logic [12:0] next_sample, sample_behind;  // 16 times the next sampled block; after this beat's
+  logic [12:0] next_sample, sample_behind;  // 16 times the next sampled block; the same after this beat
   logic few;
   logic [B-1:0] sampled;
   logic [GA-1:0] beat;  // in the block
@@ -100,7 +101,7 @@ module ceaz_load #(
       assign fits0[i]  = is_in[i] && x[30:0] <= limit[30:0];
       assign fits1[i]  = is_in[i] && x[30:0] <= limit[61:31];
       assign fits2[i]  = is_in[i] && x[30:0] <= limit[92:62];
-      // A word behind the end differs from nothing: 0 is reproduced.
+      // A word behind the end differs from nothing, because 0 is reproduced.
       ceaz_level level1 (
           .clk,
           .x(is_in[i] ? x : 32'b0),
@@ -125,7 +126,7 @@ module ceaz_load #(
     for (int i = 0; i < N; i++) ones += {6'b0, v[i]};
   endfunction
 
-  // ---- counts, as late as the answers of ceaz_level ----
+  // ---- counts, delayed to come with the answers of ceaz_level ----
   logic [S-1:0] valid, first_at, last_at;
   logic [42*S-1:0] counts;  // of 7 bits: by levels 0 to 2 in samples, then in all blocks
   always_ff @(posedge clk) begin
@@ -144,7 +145,7 @@ module ceaz_load #(
     if (rst) valid <= '0;
   end
 
-  // Of 14 bits: counts of the chunk so far, this beat's included; and those that decide.
+  // Of 14 bits: the chunk's counts so far, with this beat's; and the counts that decide.
   logic [83:0] fit, sum;
   logic [41:0] of;
   logic [13:0] all;
@@ -173,7 +174,7 @@ module ceaz_load #(
       bad1   <= now1;
       bad2   <= now2;
       coarse <= is_float && levels != 2'd0 && all != 14'b0;
-      // The last level fits whatever fits at all.
+      // What fits any level fits the last one.
       if (levels == 2'd1 || (holds0 && (now1 || levels < 2'd2) && (now2 || levels < 2'd3)))
         level <= 2'd0;
       else if (levels == 2'd2 || (now2 && (holds0 || holds1)))

@@ -1,15 +1,15 @@
-// ceaz_lorenzo.sv - the differences along z, y and x (format.md 1.2, 4.6: the Lorenzo predictor), five stages, one beat a
-// cycle. Along x alone they go on from one row to the next.
+// ceaz_lorenzo.sv - the differences along z, y and x (format.md 1.2, 4.6: the Lorenzo predictor), in five stages, one
+// beat a cycle. Along x alone they go on from one row to the next.
 //
-// Rows need not be whole beats: each lane counts its place in its row and in its plane. These counts start at the lane's
-// number, modulo the row and the plane; where those are longer than a beat that takes no time, else `ready` comes N + 1
-// cycles after `shape`.
+// Rows need not be whole beats: each lane counts its place in its row and in its plane. A lane's counts start at its
+// number, modulo the row and the plane. If these are longer than a beat, that takes no time; otherwise `ready` comes N
+// + 1 cycles after `shape`.
 module ceaz_lorenzo #(
     parameter int N = 4
 ) (
     input  logic            clk,
     input  logic            rst,
-    input  logic            shape,   // row, plane and axes are those of the next chunk
+    input  logic            shape,   // row, plane and axes belong to the next chunk
     input  logic [    13:0] row,     // words, at least 1
     input  logic [    13:0] plane,
     input  logic [     2:0] axes,
@@ -22,7 +22,7 @@ module ceaz_lorenzo #(
 );
   localparam logic [6:0] LANES = 7'(N);
 
-  // ---- places of the lanes in the first beat, and by how much they go on ----
+  // ---- places of the lanes in the first beat, and their step from beat to beat ----
   logic [14*N-1:0] row_start, plane_start;
   logic [13:0] row_step, plane_step;
   logic [6:0] lane;
@@ -62,7 +62,7 @@ module ceaz_lorenzo #(
       b = first ? plane_start[14*i+:14] : in_plane[14*i+:14];
       has_x[i] = axes == 3'b001 ? !first || i != 0 : axes[0] && a != 14'd0;
       has_y[i] = axes[1] && b >= row;
-      // Behind the first plane: in a beat of several planes also what is not where the plane starts it.
+      // Is it behind the first plane? In a beat with several planes, elements before a plane's start may be, too.
       has_z[i] = axes[2] && (first ? 14'(i) >= plane : later_planes[i]);
     end
   always_ff @(posedge clk)
@@ -76,7 +76,7 @@ module ceaz_lorenzo #(
         d = {1'b0, b} + {1'b0, plane_step};
         in_row[14*i+:14] <= c >= {1'b0, row} ? c[13:0] - row : c[13:0];
         in_plane[14*i+:14] <= d >= {1'b0, plane} ? d[13:0] - plane : d[13:0];
-        // A plane is shorter than the step only where the step starts from several: those are behind the first.
+        // A plane is shorter than the step only if the step crosses several planes; those are behind the first one.
         later_planes[i] <= (first ? 14'(i) >= plane : later_planes[i]) || d >= {1'b0, plane} ||
             plane <= {7'b0, LANES};
       end

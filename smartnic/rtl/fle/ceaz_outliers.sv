@@ -1,5 +1,6 @@
-// ceaz_outliers.sv - the outlier channel: which elements of each block are exceptions, whether all of these have one bit
-// pattern (format.md 1.2), and whether all of the block are some (1.4), two stages behind a block's last beat.
+// ceaz_outliers.sv - the outlier channel: which elements of each block are exceptions, whether all of these have the
+// same bits (format.md 1.2), and whether the block has nothing else (1.4). The answer comes two stages behind a block's
+// last beat.
 module ceaz_outliers #(
     parameter int N = 4
 ) (

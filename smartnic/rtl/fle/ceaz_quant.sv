@@ -1,11 +1,12 @@
 // ceaz_quant.sv - one lane of the first quantization (format.md 4.5; CEAZ 3.3): q = rint(x * inverse), three stages.
 //
-// The product is rounded to 24 bits, then to an integer, each time to nearest even, as the codec does it in floats.
-// `ok`: the element can be quantized, that is |x| <= limit and it is not -0. What the codec checks besides, that
-// |x - q step| is below the bound, holds for all of these whose q step is finite: the proof is format.md 4.4's,
-// |q| <= 2^(23-b) and so an error of at most (1/2 + 2^-b) step <= (1 + 2^(1-b)) (1 - 2^(1-b)) bound. The driver lowers the
-// limit for the few that are left, beside the largest floats (register `reach`). Products below the normal numbers round to 0 however
-// they are computed; limit is finite, so that NaN and infinities are not ok. q is not used where ok is not set.
+// The product is rounded to 24 bits, then to an integer, each time to nearest even, as the codec does with floats.
+// `ok`: the element can be quantized, that is |x| <= limit, and it is not -0. The codec also checks that |x - q step|
+// is below the bound. Here that holds for every such element whose q step is finite; format.md 4.4 has the proof: |q|
+// <= 2^(23-b), and so the error is at most (1/2 + 2^-b) step <= (1 + 2^(1-b)) (1 - 2^(1-b)) bound. For the few others,
+// beside the largest floats, the driver lowers the limit (register `reach`). Products below the normal numbers round to
+// 0 however they are computed. The limit is finite, so NaN and infinities are not ok. q is not used where ok is not
+// set.
 module ceaz_quant (
     input  logic        clk,
     input  logic [31:0] x,

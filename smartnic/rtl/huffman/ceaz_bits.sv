@@ -1,4 +1,5 @@
-// ceaz_bits.sv - codes and the bits behind them to words of 64 bits, lowest first (format.md 1.4): one of each a cycle.
+// ceaz_bits.sv - packs codes and the bits behind them into words of 64 bits, lowest first (format.md 1.4): one of each
+// a cycle.
 module ceaz_bits #(
     parameter int A = 11  // 2^A words
 ) (

@@ -1,11 +1,11 @@
-// ceaz_books.sv - two books of codes, one in use and one to be written meanwhile (CEAZ 3.2.3), with a port to read for
-// each of four streams. A code is there one cycle after its symbol. Runs that have a code, and the escape, are at hand.
+// ceaz_books.sv - two books of codes: one is in use while the other may be written (CEAZ 3.2.3). Each of four streams
+// has a read port; a code comes one cycle after its symbol. Outputs tell which runs have a code, and the escape.
 module ceaz_books (
     input  logic        clk,
     input  logic        write,
     input  logic        write_bank,
     input  logic [ 9:0] write_symbol,
-    input  logic [15:0] write_code,    // length, code as it lies in a stream
+    input  logic [15:0] write_code,    // length, and the code as it lies in a stream
     input  logic        bank,
     input  logic [39:0] symbol,        // four
     output logic [63:0] code,

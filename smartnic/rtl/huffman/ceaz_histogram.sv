@@ -1,6 +1,6 @@
-// ceaz_histogram.sv - how often each symbol occurs: four symbols a cycle, each stream with counts of its own (CEAZ 3.2:
-// replicated, as two symbols of a cycle may be the same). They are added when they are asked for, two cycles later, while
-// nothing is counted.
+// ceaz_histogram.sv - counts how often each symbol occurs: four symbols a cycle. Each stream has counts of its own
+// (CEAZ 3.2: replicated), because two symbols of a cycle may be the same. A read adds them and answers two cycles
+// later, while nothing is counted.
 module ceaz_histogram (
     input  logic        clk,
     input  logic        rst,
@@ -8,7 +8,7 @@ module ceaz_histogram (
     output logic        clearing,
     input  logic [39:0] symbol,
     input  logic [ 3:0] valid,
-    input  logic        load,       // a count, after a clear
+    input  logic        load,       // a count to load, after a clear
     input  logic [ 9:0] load_at,
     input  logic [31:0] load_count,
     input  logic [ 9:0] ask,
@@ -28,7 +28,7 @@ module ceaz_histogram (
       logic [9:0] at1, last_at;
       logic valid1, last_valid;
       logic [31:0] stored, last_value, value;
-      // What the cycle before wrote was read too early.
+      // This read was too early for what the cycle before wrote.
       assign value = (last_valid && last_at == at1 ? last_value : stored) + 32'd1;
       always_ff @(posedge clk) begin
         valid1     <= valid[k] && !rst;

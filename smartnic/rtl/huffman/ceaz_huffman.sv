@@ -1,11 +1,11 @@
-// ceaz_huffman.sv - the residuals of a chunk to one or four streams of codes (format.md 1.4, 4.9), four residuals a
-// cycle, and more where rows of the memory are zero; and whether that is shorter than encoder 1.
+// ceaz_huffman.sv - turns the residuals of a chunk into one or four streams of codes (format.md 1.4, 4.9), four
+// residuals a cycle, more if rows of the memory are zero; and tells whether that is shorter than encoder 1.
 //
-// Residuals lie in four banks, one for each stream that there would be; a small chunk's single stream goes through all
-// of them. Two chunks have room, here and in the streams' memories: one is written while the one before is read.
+// Residuals lie in four banks, one for each of four streams. The single stream of a small chunk goes through all of
+// them. There is room for two chunks, here and in the streams' memories: one is written while the one before is read.
 module ceaz_huffman #(
     parameter int N = 4,
-    parameter int K = N > 4 ? N / 4 : 1,  // 8 bytes that are read at a time
+    parameter int K = N > 4 ? N / 4 : 1,  // 8-byte units that are read at a time
     parameter int KA = $clog2(2048 / K)
 ) (
     input  logic            clk,
@@ -16,7 +16,7 @@ module ceaz_huffman #(
     input  logic            r_half,
     input  logic            r_valid,
     input  logic [32*N-1:0] r_words,
-    // A chunk to be coded, if `start`, till it is done.
+    // The chunk to code, from `start` until it is done.
     input  logic            start,
     input  logic            half,       // its residuals
     input  logic            to_half,    // its streams
@@ -25,8 +25,8 @@ module ceaz_huffman #(
     input  logic            four,       // streams
     input  logic [    13:0] fixed,      // words beside the streams
     input  logic [    13:0] size,       // words by encoder 1
-    input  logic            less,       // one of these is not stored, in any case
-    input  logic            all_runs,   // for counting, whatever the book has
+    input  logic            less,       // one of these is never stored
+    input  logic            all_runs,   // to count, whatever the book has
     output logic            done,
     output logic            shorter,
     output logic [    13:0] saved,      // words
@@ -58,7 +58,7 @@ module ceaz_huffman #(
   endfunction
 
   // ---- residuals in: where each row of a beat goes ----
-  logic [13:0] in_span, in_left, left_behind;  // rows' words left in the bank
+  logic [13:0] in_span, in_left, left_behind;  // words of rows that are left in the bank
   logic [1:0] in_bank, bank_behind;
   logic [BA-1:0] in_row, row_behind;
   logic [2*B-1:0] to_bank;
@@ -138,13 +138,13 @@ module ceaz_huffman #(
   logic [4*BA-1:0] bank_at;
   logic [13:0] rows[4];
   logic [55:0] words_of;
-  logic [1:0] from_bank;   // the single stream's
+  logic [1:0] from_bank;   // of the single stream
   logic [1:0] from_bank1;
   logic [3:0] advance;
   generate
     for (genvar k = 0; k < 4; k++) begin : stream
-      // Words that are not yet read from the bank, and not yet taken; the row that was read is at hand till all of it
-      // has been taken: word by word, or at once if it is zero.
+      // Words not yet read from the bank, and words not yet taken. A row that was read stays until all of it has been
+      // taken: word by word, or at once if it is zero.
       logic [13:0] first, unread, left;
       logic [5:0] lane, times;
       logic ready, valid1, last1, take, row_done, skip;
@@ -181,7 +181,7 @@ module ceaz_huffman #(
           count <= first ? 14'd0 : count - first > span ? span : count - first;
       assign bank_at[BA*k+:BA] = BA'(rows[four ? k : 0]);
 
-      // A beat's rows lie in as many memories, in turn.
+      // The rows of a beat have a memory each, which take turns.
       logic bank_read;
       logic [32*R*B-1:0] bank_out;
       assign bank_read = four ? advance[k] : advance[0] && from_bank == 2'(k);
@@ -240,7 +240,7 @@ module ceaz_huffman #(
           .m_valid(symbol_valid[k])
       );
 
-      // A code from the book; where it has none, the escape and all of the residual.
+      // The book's code; if it has none, the escape and the whole residual.
       logic valid2, last2, none;
       logic [4:0] extra2;
       logic [31:0] residual2, rest;

@@ -1,7 +1,7 @@
-// ceaz_stages.sv - encoder 2: H of ceaz_huffman, each with books and counts of its own, that take chunks in turn. Each of
-// them takes four residuals a cycle; so N / 4 of them take what N lanes encode.
+// ceaz_stages.sv - encoder 2: H units of ceaz_huffman, each with its own books and counts, which take chunks in turn.
+// Each takes four residuals a cycle, so N / 4 of them keep up with N lanes.
 //
-// A stage has room for two chunks' residuals and two chunks' streams: one is written while the one before is read.
+// A unit has room for two chunks' residuals and two chunks' streams: one is written while the one before is read.
 module ceaz_stages #(
     parameter int N = 4,
     parameter int H = 1,
@@ -14,7 +14,7 @@ module ceaz_stages #(
     input  logic            rst,
     input  logic            huffman,     // the job
     input  logic            counting,
-    // A chunk as ceaz_encode makes it, `room` there is for another; what is known when it is done.
+    // A chunk from ceaz_encode (`room`: there is room for another), and its results when it is done.
     output logic            room,
     input  logic            r_start,
     input  logic            r_valid,
@@ -26,19 +26,19 @@ module ceaz_stages #(
     input  logic            bank,
     input  logic [    13:0] size,        // words by encoder 1
     input  logic            less,        // one of these is not stored
-    input  logic [    13:0] beside,      // by encoder 2, beside the book's number, sizes and streams
+    input  logic [    13:0] beside,      // words of encoder 2, without the book's number, sizes and streams
     input  logic            coded,       // there are residuals
-    // The chunk that goes out next: whether all is known of it, and what.
+    // The chunk that goes out next: is everything known of it, and its results.
     input  logic [   S-1:0] from_slot,
     output logic            ready,
-    output logic [    65:0] streams,     // shorter, four, book, bytes of each
+    output logic [    65:0] streams,     // is it shorter, has it four streams, book, bytes of each stream
     input  logic            drained,
     input  logic            bits_read,
     input  logic [     1:0] bits_stream,
     input  logic [  KA-1:0] bits_at,
     output logic [64*K-1:0] bits_words,
     output logic [    17:0] saving,      // words, in this cycle
-    // Books, in all stages the same; counts, of all stages.
+    // Books, the same in all stages; counts, the sums over all stages.
     input  logic            book_write,
     input  logic            book_bank,
     input  logic [     9:0] book_symbol,
@@ -86,7 +86,7 @@ module ceaz_stages #(
   logic [64*K-1:0] bits_of[H];
   generate
     for (genvar h = 0; h < H; h++) begin : stage
-      logic [1:0] pending, kept;  // chunks to be coded, and coded ones that are not out
+      logic [1:0] pending, kept;  // chunks that wait, and coded chunks that are not out yet
       logic half, code_bank, to_code, four, less_kept, shorter, coding_done;
       logic encoded_here, drained_here;
       logic [INFO-1:0] info[2];
@@ -194,7 +194,7 @@ module ceaz_stages #(
     end
   end
 
-  // ---- what came of each chunk ----
+  // ---- results of each chunk ----
   logic [65:0] result[SLOTS];
   logic [SLOTS-1:0] known;
   assign ready   = known[from_slot];

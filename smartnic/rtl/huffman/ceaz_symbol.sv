@@ -1,4 +1,5 @@
-// ceaz_symbol.sv - what a symbol stands for (format.md 1.4): how many residuals, and which; the bits behind its code.
+// ceaz_symbol.sv - what a symbol stands for (format.md 1.4): how many residuals and which, and the bits behind its
+// code.
 module ceaz_symbol (
     input  logic [ 9:0] symbol,
     output logic        is_run,

@@ -1,18 +1,18 @@
-// ceaz_symbols.sv - one stream's residuals to symbols (format.md 1.4): a residual, or several zeros, in and a symbol out
-// each cycle.
+// ceaz_symbols.sv - one stream's residuals to symbols (format.md 1.4): each cycle takes a residual, or several zeros,
+// and gives a symbol.
 //
-// Zeros are counted till something else comes; the run and what ends it go through a queue, so that the symbols of a
-// run are written while the next zeros are counted. There are never more symbols than residuals.
+// It counts zeros until something else comes. The run, and the residual that ends it, go through a queue, so that it
+// writes the symbols of a run while it counts the next zeros. There are never more symbols than residuals.
 module ceaz_symbols (
     input  logic        clk,
     input  logic        rst,
     input  logic [20:0] runs,      // which runs have a code: 2..15, 16, 32 .. 1024
     input  logic [31:0] r,
-    input  logic [ 5:0] times,     // if it is 0: that many of them
+    input  logic [ 5:0] times,     // if the residual is 0: the number of zeros
     input  logic        last,
     input  logic        valid,
     output logic        ready,
-    // A symbol, the bits behind its code, and the residual it stands for: 0 for runs.
+    // A symbol, the bits behind its code, and its residual: 0 for runs.
     output logic [ 9:0] symbol,
     output logic [ 4:0] extra,
     output logic [31:0] residual,
@@ -21,7 +21,7 @@ module ceaz_symbols (
 );
   localparam int DEPTH = 16;
 
-  // ---- runs, and what ends them ----
+  // ---- runs, and the residuals that end them ----
   logic [13:0] zeros, run_in;
   logic push, is_zero;
   assign is_zero = r == 32'b0;
@@ -68,7 +68,7 @@ module ceaz_symbols (
     end
   end
 
-  // ---- a residual's class: all but the lowest bits of it ----
+  // ---- a residual's class: the residual without its lowest bits ----
   logic [31:0] m, rest;
   logic [5:0] bits;
   logic [4:0] low;

@@ -6,7 +6,7 @@
 /* Lengths in a register. */
 enum { SYMBOLS = ZMPI_HUFFMAN_SYMBOLS, GROUP = 8 };
 
-/* The longest, a book from counts in no order, takes 80,000 cycles (docs/internals/rtl.md). */
+/* The longest command, a book from unsorted counts, takes 80,000 cycles (docs/internals/rtl.md). */
 enum { PATIENCE = 1 << 20 };
 
 static bool command(struct zmpi_rtl *rtl, uint32_t what)

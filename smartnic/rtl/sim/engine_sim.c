@@ -1,4 +1,4 @@
-/* engine_sim.c - an array to a stream by the Verilated engine: tiles to packets, packets to chunks.
+/* engine_sim.c - compresses an array by the Verilated engine: tiles to packets, packets to chunks.
  */
 #include "engine_books.h"
 
@@ -79,8 +79,8 @@ static uint32_t bits_of(double x)
     return u;
 }
 
-/* The largest magnitude up to the limit whose multiple of the step is finite; as the multiples grow
- * with x, by bisection. */
+/* The largest magnitude up to the limit whose multiple of the step is finite. Multiples grow with
+ * x, so this bisects. */
 static uint32_t reach_of(const struct zmpi_step *l)
 {
     uint32_t most = bits_of(l->limit), least = 0;
@@ -111,8 +111,8 @@ static void set_job(struct zmpi_rtl *rtl, const struct zmpi_chunk_rule *rule, ui
                          JOB_LEVELS * (uint32_t)rule->levels | also);
 }
 
-/* What stands for the steps of encoder 2's chunks (1.4): their levels' bits, of equal steps the
- * most. */
+/* The numbers that stand for the steps of encoder 2's chunks (1.4): the bits of their levels; of
+ * equal steps, the most. */
 static uint32_t shifts_of(const struct zmpi_chunk_rule *rule)
 {
     uint32_t shifts = 0;
@@ -139,7 +139,7 @@ static void set_registers(struct zmpi_rtl *rtl, const struct zmpi_chunk_rule *ru
 
 /* ---- chunks ---- */
 
-/* One call: the next chunk to be sent, and where the next one coded goes. */
+/* The state of one call: the next chunk to send, and the place of the next coded one. */
 struct transfer {
     const struct zmpi_plan *plan;
     const struct zmpi_chunk_rule *rule;
@@ -148,14 +148,14 @@ struct transfer {
     size_t capacity, sent, end, received, begin, at;
     unsigned book, bank;
     bool sampling, too_small, approximate;
-    size_t section; /* the first chunk of the one that samples are from */
+    size_t section; /* the first chunk of the section from which samples are taken */
     struct zmpi_rtl *rtl;
     enum zmpi_status failed;         /* while books are chosen */
     enum zmpi_huffman_change change; /* of the section that was counted last */
     uint32_t words[ZMPI_CHUNK_INPUT_BYTES / 4 + MODEL_MOST_LANES];
 };
 
-/* Tile k to words without gaps; its extents. */
+/* Copies tile k to words without gaps; returns its extents. */
 static void gather(struct transfer *t, size_t k, size_t extent[3])
 {
     const struct zmpi_plan *p = t->plan;
@@ -217,7 +217,7 @@ static void take_words(void *context, const uint32_t *words, unsigned count, boo
     t->begin = t->at;
 }
 
-/* Chunks from t->sent to t->end. */
+/* Sends chunks from t->sent to t->end. */
 static enum zmpi_status run_chunks(struct zmpi_rtl *rtl, struct transfer *t)
 {
     const struct model_io io = {.next = next_chunk,
@@ -232,7 +232,7 @@ static enum zmpi_status run_chunks(struct zmpi_rtl *rtl, struct transfer *t)
     return t->too_small ? ZMPI_ERR_SPACE : ZMPI_OK;
 }
 
-/* Section by section: the next book goes into the bank that is not in use. */
+/* Goes section by section. The next book goes into the bank that is not in use. */
 static enum zmpi_status run_sections(struct zmpi_rtl *rtl, struct transfer *t,
                                      const struct zmpi_huffman_plan *books)
 {
@@ -253,7 +253,7 @@ static enum zmpi_status run_sections(struct zmpi_rtl *rtl, struct transfer *t,
     return status;
 }
 
-/* ---- the choice of books: the codec's, by the engine's sums ---- */
+/* ---- the choice of books: the codec's code, with the engine's sums ---- */
 
 static bool answered(struct transfer *t, bool yes)
 {
@@ -323,7 +323,7 @@ static enum zmpi_status choose_books(struct zmpi_rtl *rtl, struct transfer *t, b
     return status ? status : t->failed;
 }
 
-/* Encoder 2 (format.md 4.9). *worth: the books saved at least the bytes that they take. */
+/* Encoder 2 (format.md 4.9). *worth: the books saved at least as many bytes as they take. */
 static enum zmpi_status run_books(struct zmpi_rtl *rtl, struct transfer *t, bool own,
                                   size_t *books_size, bool *worth)
 {

@@ -1,7 +1,7 @@
 /*
  * model.h - the Verilated engine behind a C interface: one model for each number of lanes that was
- * built (rtl_models.h lists them). Only what a driver of the hardware could do is possible:
- * registers, packets in, packets out; the clock turns while one of these functions runs.
+ * built (rtl_models.h lists them). It can do only what a driver of the hardware could: access
+ * registers, send packets, take packets. The clock runs while one of these functions runs.
  */
 #ifndef ZMPI_RTL_MODEL_H
 #define ZMPI_RTL_MODEL_H
@@ -30,17 +30,18 @@ enum {
     MODEL_BEATS_IN = 0x050,
     MODEL_BEATS_OUT = 0x054,
     MODEL_CHUNKS = 0x058,
-    MODEL_CYCLES = 0x05C,  /* while there was something to do */
+    MODEL_CYCLES = 0x05C,  /* cycles while there was work */
     MODEL_SAVED = 0x060,   /* words that encoder 2 saved */
     MODEL_COMMAND = 0x064, /* below */
     MODEL_TAU_0 = 0x068,   /* thresholds of the change of the spread, in 2^-22 */
     MODEL_TAU_1 = 0x06C,
-    MODEL_REACH = 0x070, /* the limit, but for x whose multiple of the step is no float */
+    MODEL_REACH = 0x070, /* the limit, lowered to values of x whose multiple of the step is a finite
+                          * float */
     MODEL_SPREAD = 0x080,
     MODEL_VERDICT = 0x084, /* enum zmpi_huffman_change */
     MODEL_BITS = 0x088,    /* that a book costs */
     MODEL_RESIDUALS = 0x08C,
-    MODEL_COUNTS = 0x1000,  /* of symbols; to be written after a clear only */
+    MODEL_COUNTS = 0x1000,  /* counts of symbols; to be written only after a clear */
     MODEL_LENGTHS = 0x2000, /* of a book, eight at a time */
 };
 
@@ -50,20 +51,20 @@ enum {
     MODEL_BUILD = 1 << 1,  /* lengths, from the counts */
     MODEL_ASSIGN = 1 << 2, /* codes, to the lengths there are */
     MODEL_CHI = 1 << 3,    /* the spread, the verdict */
-    MODEL_COST = 1 << 4,   /* of the lengths there are */
-    MODEL_TAKE = 1 << 5,   /* changes of the spread are from here on */
+    MODEL_COST = 1 << 4,   /* cost of the lengths that are there */
+    MODEL_TAKE = 1 << 5,   /* later changes of the spread are relative to these counts */
     MODEL_FORGET = 1 << 6,
     MODEL_BANK = 1 << 8, /* where codes go */
     MODEL_EXACT = 1 << 9,
     MODEL_SHORTEST =
         1 << 10, /* times 1, 2, 3: for 16 times the counts, by the shortest run 2, 4, 16 */
-    MODEL_SAMPLED = 1 << 12 /* plus one for what else may come */
+    MODEL_SAMPLED = 1 << 12 /* plus one for symbols that may still come */
 };
 #define MODEL_IS_CEAZ 0x5A414543u
 
 enum { MODEL_MOST_LANES = 64 };
 
-/* A packet in; the words have room for MODEL_MOST_LANES more. */
+/* A packet to send. The words have room for MODEL_MOST_LANES more. */
 struct model_chunk {
     const uint32_t *words;
     unsigned count, row, plane;
@@ -75,7 +76,7 @@ struct model_io {
     bool (*next)(void *context, struct model_chunk *chunk); /* false: there are no more */
     void (*take)(void *context, const uint32_t *words, unsigned count, bool last);
     void *context;
-    /* How often, in 256, source and sink are not ready; at random, from a seed. */
+    /* Source and sink are not ready in so many of 256 cycles, at random from a seed. */
     unsigned stall_in, stall_out, seed;
 };
 
@@ -87,7 +88,7 @@ struct model_type {
     void (*close)(struct model *m);
     void (*write)(struct model *m, unsigned reg, uint32_t value);
     uint32_t (*read)(struct model *m, unsigned reg);
-    /* Until all chunks are out; false if nothing moved for a long time. */
+    /* Runs until all chunks are out; false if nothing moved for a long time. */
     bool (*run)(struct model *m, const struct model_io *io);
 };
 

@@ -55,7 +55,7 @@ template <class T> unsigned kept_bytes(const T &port)
     return (unsigned)__builtin_popcount(port);
 }
 
-/* What is not reset may be anything. */
+/* Registers without a reset may hold anything. */
 VerilatedContext *unsettled(VerilatedContext *context)
 {
     context->randReset(2);
@@ -70,14 +70,14 @@ struct engine {
     JOIN(Vceaz_, LANES) top{unsettled(&context)};
     uint64_t random = 0;
 
-    /* What follows from the inputs, before the edge. */
+    /* Computes what follows from the inputs, before the edge. */
     void settle()
     {
         top.aclk = 0;
         top.eval();
     }
 
-    /* The rising edge sees what was set before; outputs are read behind it. */
+    /* The rising edge sees inputs set before it; outputs are read after it. */
     void clock()
     {
         settle();
@@ -159,7 +159,7 @@ uint32_t read_register(struct model *model, unsigned reg)
     return value;
 }
 
-/* What is being sent. */
+/* The packet that is being sent. */
 struct source {
     struct model_chunk chunk = {};
     unsigned at = 0;
@@ -185,7 +185,7 @@ bool run_model(struct model *model, const struct model_io *io)
     m->random = io->seed;
     s.advance(io);
     while ((s.more || done < s.begun) && idle++ < PATIENCE) {
-        /* What was offered and not taken stays. */
+        /* An offered beat that was not taken stays. */
         if (!m->top.s_axis_tvalid && s.more && !m->chance(io->stall_in)) {
             put_words(m->top.s_axis_tdata, s.chunk.words + s.at);
             m->top.s_axis_tuser = (uint64_t)s.chunk.bank << 50 | (uint64_t)s.chunk.book << 42 |

@@ -32,7 +32,7 @@ enum { CLIENTS_MAX = 64, TIMES_MAX = 512, SIZES_MAX = 16 };
 
 /* Results of one client, in one way. */
 struct measured {
-    double bytes, cpu;      /* seconds of all its calls */
+    double bytes, cpu;      /* of all its calls */
     double time[TIMES_MAX]; /* seconds of each of the last calls */
     unsigned calls;
     size_t coded;

@@ -50,8 +50,7 @@ static int find(struct nic_fabric *f, const char *provider, const char *node,
     struct fi_info *h = hints_for(provider);
     if (!h)
         return -FI_ENOMEM;
-    if (peer && (h->dest_addr = malloc(peer->address_size)) != NULL) { /* fi_freeinfo frees it with
-                                                                        * the hints */
+    if (peer && (h->dest_addr = malloc(peer->address_size)) != NULL) { /* freed with the hints */
         memcpy(h->dest_addr, peer->address, peer->address_size);
         h->dest_addrlen = peer->address_size;
         h->addr_format = peer->format;

@@ -1,10 +1,10 @@
 #!/bin/bash
-# check.sh: what can be told without building: format of C, shell scripts, includes, links between documents. A second or two.
+# check.sh: checks that need no build: format of C, shell scripts, includes, links between documents. It takes seconds.
 #
 #     check.sh                  these
 #     check.sh --tidy [COMMIT]  and clang-tidy on the C files that differ from COMMIT (main), as build/ compiles them: seconds a file
 #
-# clang-format differs from version to version: only 14, which Debian 12 has, is asked.
+# Only clang-format 14 counts, which Debian 12 has: other versions format differently.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 failed=0
@@ -49,7 +49,7 @@ links() {
     return "$bad"
 }
 
-# .clang-tidy says what is looked at. Files that build/ does not compile are left out.
+# .clang-tidy says what is checked. Files that build/ does not compile are left out.
 tidied() {
     local database bad=0
     database=$(mktemp -d)

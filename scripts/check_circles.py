@@ -8,12 +8,12 @@ import re
 import subprocess
 import sys
 
-# The front end of the CSL simulator follows the language, whose expressions, statements and builtins have each other as parts: a circle
-# within these folders is none.
+# The front end of the CSL simulator follows the language, in which expressions, statements and builtins contain each other. A circle
+# within these folders is allowed.
 FRONT_END = ("csl/sim/parse/", "csl/sim/front/", "csl/sim/builtins/")
 
 
-# Not those of other libraries that a file stands in for: open, PMIx_Commit.
+# Functions that a file defines in place of another library's: open, PMIx_Commit.
 OURS = re.compile(r"(zmpi|z[a-z]+|gpu|zd|nic|nicd|wse|csl|tool|elf|bench)_|znext$")
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 
-# From the bottom up. A folder includes itself, what stands before it, and the public headers beside the folders.
+# From the bottom up. A folder may include itself, folders before it, and the public headers.
 CODEC = ["base", "layout", "kernels", "kernels/vector", "kernels/avx2", "kernels/avx512", "kernels/neon", "huffman", "interp", "enhance",
          "options", "bound", "judge", "stream", "device", "format", "container", "reader", "view", "tool", "tool/bench",
          "tool/program", "tool/convert", "tool/mount", "tool/report", "tool/enhance", "hosts/hdf5"]
@@ -15,7 +15,7 @@ PMPI = ["mpi", "dry", "datatype", "hdf5", "file", "index", "close", "collective"
 SMARTNIC = ["rtl/sim", "model", "common", "plugin", "daemon", "bench"]
 PUBLIC = {"zmpi_codec.h", "zmpi_reader.h", "device.h", "zmpi.h"}
 MOST = 25  # files of a folder
-# A file each for what a version wrote, and what fuzzing found: sets that grow, with nothing to read by name.
+# Each has a file for each version that wrote it, or for each input that fuzzing found: sets that grow, and that nobody reads by name.
 SETS = ("tests/golden", "tests/fuzz/corpus")
 
 

@@ -1,20 +1,20 @@
 #!/bin/bash
-# coverage.sh [STAGE...]: build with gcov, run tests, print which share of lines and branches of codec, pmpi and smartnic they
-# execute, and the files with the least. build-coverage/coverage.txt has every file, with the numbers of lines that nothing ran.
+# coverage.sh [STAGE...]: builds with gcov, runs tests, and prints which share of the lines and branches of codec, pmpi and smartnic
+# they execute, and the files with the least. build-coverage/coverage.txt has every file, with the lines that nothing ran.
 #
-# Stages, all of them by default: unit cli smartnic libraries ranks1 ranks2 ranks3 ompio faults mpich. A stage adds to what is counted
-# already, so that they can run at different times; "fresh" forgets what was counted, "report" only prints:
+# Stages, by default all: unit cli smartnic libraries ranks1 ranks2 ranks3 ompio faults mpich. A stage adds to earlier counts, so
+# that stages can run at different times; "fresh" forgets the counts, "report" only prints:
 #     scripts/coverage.sh fresh unit cli && scripts/coverage.sh ranks1 ranks2
 # All of them take about 15 minutes on two cores.
 #
-# Vector kernels are left out: they are compared with the scalar ones value by value (tests/unit/kernels/); so is smartnic/rtl/,
-# which rtl.* simulate. Branches are counted twice: all, and without those of the exceptions that scripts/coverage_report.py names.
+# It leaves out vector kernels, which tests/unit/kernels/ compares with the scalar ones value by value, and smartnic/rtl/, which
+# rtl.* simulate. It counts branches twice: all, and without the exceptions that scripts/coverage_report.py names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 
-# Tests by stage. Left out are those that compare values for minutes by loops that shorter ones execute too.
+# Tests by stage, without those that compare values for minutes by loops that shorter tests execute too.
 long='^unit\.(kernels|fields|steady)|^cuda\.(kernels|emulator|plugin)|^cli\.(kill|power|damage|no_memory|same_numbers)|\.(ompio|emulated)$|\.(coll_)?large\.'
 declare -A tests=(
     [unit]='^unit\.|^huffman\.|^rtl\.books|^python_reader$'

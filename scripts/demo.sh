@@ -70,7 +70,7 @@ quietly() {
     }
 }
 
-# The same configuration as scripts/test.sh makes, so that either may come first; of it, only what is shown here is built.
+# The same configuration as that of scripts/test.sh, so that either may come first. Only the target that is shown here is built.
 need_packages build-essential cmake ninja-build pkg-config python3 \
     openmpi-bin libopenmpi-dev libxxhash-dev libcriterion-dev
 if [[ ! -f build/build.ninja && ! -f build/Makefile ]]; then

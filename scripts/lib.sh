@@ -50,8 +50,8 @@ cache_value() {
     sed -n "s/^$2:[A-Z]*=//p" "$1/CMakeCache.txt"
 }
 
-# run_mpi LAUNCHER RANKS [NAME=VALUE...] -- PROGRAM [ARGUMENT...]: run PROGRAM with these settings in its environment,
-# and in nobody else's: the launcher itself is not to be preloaded with anything.
+# run_mpi LAUNCHER RANKS [NAME=VALUE...] -- PROGRAM [ARGUMENT...]: runs PROGRAM with these settings in its environment. The
+# launcher's environment does not get them: nothing must be preloaded into the launcher.
 run_mpi() {
     local launcher=$1 ranks=$2 setting options=()
     shift 2

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Debians, and Ubuntu 22.04 (jammy), in folders, for scripts that need root: $suite in $folder, which the caller sets. Sourced after lib.sh.
+# Other Debians, and Ubuntu 22.04 (jammy), in folders, for scripts that run as root. Sourced after lib.sh. The caller sets $suite and $folder.
 
 # cannot WHY
 cannot() {
@@ -7,13 +7,13 @@ cannot() {
     exit 77
 }
 
-# The mirror that this machine uses for Debian, and how it goes there.
+# The mirror from which this machine gets Debian's packages.
 mirror() {
     apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' 2>/dev/null |
         grep -m 1 '/debian/*$' || echo http://deb.debian.org/debian
 }
 
-# Ubuntu's keys: Debian 12 has no package of them, so that Debian 13's is taken, which is the one of this checksum.
+# Ubuntu's keys. Debian 12 has no package of them, so this takes Debian 13's, and checks it by this checksum.
 ubuntu_keys() {
     local package=ubuntu-keyring_2023.11.28.1-0.2_all.deb
     local sum=SHA256:b2e7ed48431bf9e7978ae810bbdaf253093570d6e3f864e575b7c13554b81174
@@ -36,7 +36,7 @@ make_suite() {
     else
         where+=("$(mirror)")
     fi
-    # What it mounts goes with it, however it ends.
+# Its mounts end with it, however it ends.
     unshare --mount debootstrap --variant=minbase "${where[@]}" >"$folder.log" 2>&1 ||
         cannot "debootstrap failed: $(tail -n 1 "$folder.log") (all that was said is in $folder.log)"
     chroot "$folder.new" useradd --create-home --shell /bin/bash user
@@ -62,7 +62,7 @@ inside() {
         bash "$folder" "$PWD/../shared/data" "$@"
 }
 
-# suite_ready [anew]: the folder is there, nobody else's, and up to date; made anew if asked.
+# suite_ready [anew]: makes the folder, or a new one, or updates it; no other script may use it meanwhile.
 suite_ready() {
     ((EUID == 0)) || cannot "not root"
     unshare --mount --pid --fork true 2>/dev/null || cannot "no mounts of one's own (unshare)"
@@ -79,13 +79,13 @@ suite_ready() {
         echo "== $suite is as it was, not as of today: $(tail -n 1 "$folder.log")"
 }
 
-# as_user NAME=VALUE... COMMAND...: as an ordinary user, in ~/zmpi.
+# as_user NAME=VALUE... COMMAND...: runs it as an ordinary user, in ~/zmpi.
 as_user() {
     # shellcheck disable=SC2016
     inside su user -c 'cd ~/zmpi && exec env "$@"' -- sh "$@"
 }
 
-# suite_copy: what is in the tree now goes to ~/zmpi there; builds are made anew, from ccache.
+# suite_copy: copies the tree as it is now to ~/zmpi there. Builds begin anew, from ccache.
 suite_copy() {
     local copy=$folder/home/user/zmpi
     rm -rf "$copy"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# nightly.sh [JOB...]: tests that take too long for scripts/test.sh, all or those named; another seed every day.
+# nightly.sh [JOB...]: tests that take too long for scripts/test.sh. It runs all jobs, or those named, with another seed every day.
 #
 # NIGHTLY_SEED=N repeats the run that printed N. NIGHTLY_KILLS=N, NIGHTLY_STATES=N and NIGHTLY_SECONDS=T make it shorter:
 # kills of each MPI, states of the disk, and seconds for each fuzz target, and for the random programs of each MPI-IO
@@ -33,12 +33,12 @@ kills() {
     )
 }
 
-# Every test, with more of what is random.
+# Every test, with longer random ones.
 job_long() {
     ZMPI_TEST_LONG=1 scripts/test.sh
 }
 
-# Debian of tomorrow: newer compilers, libraries and MPIs.
+# Debian's next release: newer compilers, libraries and MPIs.
 job_sid() {
     local status=0
     scripts/test_on.sh sid || status=$?
@@ -75,7 +75,7 @@ job_s390x() {
     ((status == 0 || status == 77))
 }
 
-# The codec with musl, other versions of xxHash, and the compilers of three Debians.
+# The codec with musl, with other versions of xxHash, and with the compilers of three Debians.
 job_toolchains() {
     local suite status
     scripts/test_toolchains.sh
@@ -165,7 +165,7 @@ echo "== NIGHTLY_SEED=$seed"
 for job in "${@:-${all[@]}}"; do
     declare -F "job_$job" >/dev/null || die "no job $job; there are: ${all[*]}"
     echo "== $job"
-    # Not in a condition of this shell: set -e must hold inside the job.
+# Not in a condition of this shell: inside the job set -e must hold.
     (job_"$job") &
     wait $! || failed+=("$job")
 done

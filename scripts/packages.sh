@@ -1,12 +1,12 @@
 #!/bin/bash
-# packages.sh: an archive and Debian packages of this tree, for this distribution, in build-packages/packages.
-# packages.sh --try [SUITE]: they are installed in a Debian, used there by an ordinary user with Open MPI and MPICH, and removed
-# again, which leaves no file.
+# packages.sh: makes an archive and Debian packages of this tree, for this distribution, in build-packages/packages.
+# packages.sh --try [SUITE]: also installs them in a Debian, uses them there as an ordinary user with Open MPI and MPICH, and removes
+# them again, after which no file may be left.
 #
-# Without SUITE it is a Debian of this release that has nothing else, in ${XDG_CACHE_HOME:-~/.cache}/zmpi/RELEASE-packages, where
-# it stays for the next time. With SUITE it is the folder that test_on.sh SUITE makes, and the packages are built there.
-# ZMPI_CMAKE_OPTIONS: more options for CMake, for one; what a build of the tests has compiled comes from ccache if its are the same.
-# Trying needs root and a network. Exit status 77, after one line: it cannot be tried here.
+# Without SUITE it tries them in a Debian of this release that has nothing else. It makes this in
+# ${XDG_CACHE_HOME:-~/.cache}/zmpi/RELEASE-packages and keeps it for the next time. With SUITE it builds and tries them in the folder
+# that test_on.sh SUITE makes. ZMPI_CMAKE_OPTIONS: more options for CMake. With the same options as the tests' build, objects come
+# from ccache. --try needs root and a network. Exit status 77, after one line: it cannot be tried here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -67,7 +67,7 @@ tree=$folder/home/user/zmpi/use
 mkdir -p "$tree"
 cp "$built"/*.deb "$tree"
 inside chown -R user: /home/user/zmpi
-# Programs of both MPIs, as a user brings them along: built there if it has compilers.
+# Programs for both MPIs, as users bring them along. They are built there if there are compilers, otherwise here.
 compile() {
     mpicc."$1" -O1 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Ipmpi/perf -o "$2/field_io.$1" tests/apps/field_io.c \
         tests/apps/field_io_posix.c pmpi/perf/app_common.c -lm
@@ -95,7 +95,7 @@ for mpi in openmpi mpich; do
     zmpi verify $mpi.out
     file -m /usr/share/zmpi/zmpi.magic $mpi.out | grep -i zmpi
     zmpi compare field_64x128x128.f32 $mpi.out
-    # The numbers are within the bound, by the program itself, by the view and by Python.
+# The numbers are within the bound: for the program itself, through the view, and in Python.
     mpirun.$mpi $many -n 3 zmpi run ./field_io.$mpi check -t f32 -d 64x128x128 -e 2.1e-3 field_64x128x128.f32 $mpi.out
     zmpi decompress $mpi.out $mpi.plain
     zmpi view cmp $mpi.plain $mpi.out
@@ -111,7 +111,7 @@ HDF5_PLUGIN_PATH=$(dirname "$(find /usr/lib -name libh5zmpi.so)")
 if ls zmpi-adios2_*.deb; then
     ldd "$(find /usr/lib -name libzmpi_adios2.so)" | grep 'libzmpi_codec.so.0 => /'
 fi
-# The benchmark brings its library along; pages and words for the shell are there.
+# The benchmark finds its library; man pages and completion are there.
 mpirun.openmpi --oversubscribe -n 2 zmpi-perf -s 1M -n 1 -w 1 -o write_at_all,gather | grep 'rel=1e-3'
 bash -c '. /usr/share/bash-completion/completions/zmpi; complete -p zmpi'
 [ -f /usr/share/doc/zmpi/guide.md ]
@@ -122,7 +122,7 @@ ours() {
     inside find / -xdev '(' -path /home -o -path /var/tmp/zmpi -o -path /proc -o -path /tmp ')' -prune -o -name '*zmpi*' -print
 }
 before=$(ours)
-# apt, as user _apt, reads them elsewhere than at a user's home.
+# apt reads packages as user _apt, who may not read a user's home.
 inside bash -c 'rm -rf /var/tmp/zmpi; mkdir /var/tmp/zmpi; cp /home/user/zmpi/use/*.deb /var/tmp/zmpi; cd /var/tmp/zmpi
     apt-get -q -y --no-install-recommends install ./*.deb openmpi-bin mpich python3-numpy file' >"$folder.log" 2>&1 ||
     die "apt-get install failed: $(grep -E '^(E:|dpkg:| .*Depends)' "$folder.log") (all that was said is in $folder.log)"

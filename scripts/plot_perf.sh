@@ -1,10 +1,10 @@
 #!/bin/bash
-# plot_perf.sh [-o FOLDER] FILE.json...: pictures of what zmpi-perf --json wrote.
+# plot_perf.sh [-o FOLDER] FILE.json...: draws what zmpi-perf --json wrote.
 #
 #   -o FOLDER   where the pictures go (.)
 #
 # Writes throughput.png (against ranks, for each operation), speedup.png (against the ratio) and breakdown.png (where the
-# time goes). The notes link=... and storage=... of the runs (zmpi-perf --note) tell series apart. Needs gnuplot.
+# time goes). Notes of the runs, link=... and storage=... (zmpi-perf --note), separate the series. Needs gnuplot.
 set -euo pipefail
 
 scripts=$(realpath "$(dirname "$0")")

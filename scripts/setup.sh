@@ -1,5 +1,5 @@
 #!/bin/bash
-# setup.sh: a Debian machine, or a container, becomes one to work on zmpi: packages, the build in build/. As root.
+# setup.sh: prepares a Debian machine, or a container, for work on zmpi: it installs packages and builds in build/. Needs root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh

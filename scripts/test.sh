@@ -1,10 +1,10 @@
 #!/bin/bash
-# test.sh [-R REGEX]: install what is missing, build, run every test. Other arguments go to ctest too.
-# test.sh --packages: install what is missing.
+# test.sh [-R REGEX]: installs what is missing, builds, runs every test. Other arguments go to ctest too.
+# test.sh --packages: only installs what is missing.
 #
-# ZMPI_TEST_LONG=1: random tests run longer, some of them many times. ZMPI_TEST_BUILDS="build build-mpich": these builds
-# alone. ZMPI_TEST_GROUPS, ZMPI_TEST_RANKS: kinds of tests of the first build, and ranks of all but the sanitized MPI
-# programs, as in tests/CMakeLists.txt.
+# ZMPI_TEST_LONG=1: random tests run longer, some of them many times. ZMPI_TEST_BUILDS="build build-mpich": only these builds.
+# ZMPI_TEST_GROUPS: kinds of tests in the first build. ZMPI_TEST_RANKS: numbers of ranks, except for the sanitized MPI programs.
+# tests/CMakeLists.txt says more of both.
 #
 # Four builds, because each sees what the others cannot: release with Open MPI (everything), AddressSanitizer and
 # UndefinedBehaviorSanitizer (the codec, the fuzz targets, a few MPI runs), MPICH (the MPI programs), and the codec for
@@ -23,7 +23,7 @@ wanted() {
 need_packages cmake ninja-build gcc gfortran pkg-config python3 libc6-dev \
     libopenmpi-dev openmpi-bin libmpich-dev mpich libxxhash-dev libcriterion-dev \
     libfabric-dev nettle-dev
-# Programs of other people's libraries: what cannot be installed is not tested.
+# Programs of other people's libraries. Tests of those that cannot be installed are left out.
 unseen=()
 (need_packages python3-mpi4py libhdf5-openmpi-dev hdf5-tools libpnetcdf-dev pnetcdf-bin) ||
     unseen+=("some programs of mpi4py, HDF5 and PnetCDF")
@@ -48,7 +48,7 @@ has_package "$adios2" || adios2=libadios2-serial-c++-dev # since 14
 
 jobs=$(nproc)
 
-# What MPICH's build has in common with Open MPI's comes from a cache, to which a path below the project is a relative one.
+# MPICH's build shares objects with Open MPI's through ccache, with paths relative to the project.
 launcher=()
 if command -v ccache >/dev/null; then
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
@@ -66,13 +66,13 @@ configure_and_build() {
 
 folders=()
 if wanted build; then
-    # The CUDA plug-in, where nvcc is: once, for one kind of GPU.
+# If nvcc is there: the CUDA plug-in, once, for one kind of GPU.
     configure_and_build release build -DMPI_C_COMPILER=mpicc.openmpi -DZMPI_WERROR=ON -DZMPI_CUDA_ARCHITECTURES=90 \
         ${ZMPI_TEST_GROUPS:+-DZMPI_TEST_GROUPS="$ZMPI_TEST_GROUPS"} ${ZMPI_TEST_RANKS:+-DZMPI_TEST_RANKS="$ZMPI_TEST_RANKS"}
     folders+=(build)
 fi
 if wanted build-asan; then
-    # The vector kernels are not sanitized: those that cannot run here need not be compiled again.
+# The vector kernels are not sanitized, so those that this machine cannot run need not be compiled again.
     avx512=("-DZMPI_AVX512=$(grep -qw avx512f /proc/cpuinfo && echo ON || echo OFF)")
     configure_and_build asan build-asan -DMPI_C_COMPILER=mpicc.openmpi -DZMPI_MPI= "${avx512[@]}" \
         -DZMPI_TEST_PREFIX=asan. -DZMPI_TEST_GROUPS="unit;fuzz;mpi;differential" -DZMPI_TEST_RANKS=2 -DZMPI_TEST_IO_COUNT=1
@@ -86,7 +86,7 @@ fi
 if wanted build-arm64; then
     if (need_packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user) &&
         command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
-        # Not -O3: that takes long to compile, of the kernels above all, and all of it runs in an emulator.
+# Not -O3: compiling takes long, above all of the kernels, and everything runs in an emulator.
         configure_and_build arm64 build-arm64 -DZMPI_WERROR=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
             -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" -DZMPI_KERNEL_OPTIONS=-O1
         folders+=(build-arm64)
@@ -96,13 +96,13 @@ if wanted build-arm64; then
 fi
 unseen+=("CUDA on a GPU (an emulator runs it), wafer devices, SmartNIC hardware, more than one machine, parallel file systems")
 
-# One CTest run over all builds, so that one summary stands at the end.
+# One run of CTest for all builds, so that one summary stands at the end.
 mkdir -p build-all
 for folder in "${folders[@]}"; do
     echo "subdirs(\"$PWD/$folder\")"
 done >build-all/CTestTestfile.cmake
 status=0
-# Two for each core: many tests wait for time-outs, starts of programs, or each other.
+# Two tests for each core: many tests wait for time-outs, starting programs, or each other.
 ctest --test-dir build-all --parallel $((jobs * 2)) --output-on-failure --no-tests=error "$@" |
     tee build-all/ctest.log || status=$?
 printf '== not tested here: %s\n' "${unseen[@]}"

@@ -1,14 +1,14 @@
 #!/bin/bash
-# test_on.sh SUITE [CTEST ARGUMENT...]: run scripts/test.sh on another Debian, or Ubuntu 22.04: trixie, sid, jammy.
-# test_on.sh SUITE toolchains [JOB...]: scripts/test_toolchains.sh there.
-# test_on.sh SUITE readme: the two commands of README's "Try it", in a SUITE made anew, where nothing is installed: demo.sh,
-# and all of test.sh, whatever the variables below say. It stays in SUITE.readme until the next time.
+# test_on.sh SUITE [CTEST ARGUMENT...]: runs scripts/test.sh on another Debian or on Ubuntu 22.04: trixie, sid, jammy.
+# test_on.sh SUITE toolchains [JOB...]: runs scripts/test_toolchains.sh there.
+# test_on.sh SUITE readme: the two commands of README's "Try it" in a new SUITE where nothing is installed: demo.sh, and all of
+# test.sh, whatever the variables below say. The folder SUITE.readme stays until the next time.
 #
-# debootstrap makes the distribution in ${XDG_CACHE_HOME:-~/.cache}/zmpi/SUITE, where it stays for the next time (delete
-# the folder to make it anew). There an ordinary user, who may use sudo, builds a copy of this tree and runs the tests.
-# ZMPI_TEST_BUILDS, ZMPI_TEST_GROUPS and ZMPI_TEST_RANKS say which of them, as for scripts/test.sh: by default what an MPI
-# or a compiler may change, on 1 and 3 ranks. CTest's output is left in build-all/SUITE.log.
-# Needs root and a network. Exit status 77, after one line: the distribution cannot be had here.
+# debootstrap makes the distribution in ${XDG_CACHE_HOME:-~/.cache}/zmpi/SUITE, which stays for the next time; delete the folder to
+# make it anew. There an ordinary user, who may use sudo, builds a copy of this tree and runs the tests. ZMPI_TEST_BUILDS,
+# ZMPI_TEST_GROUPS and ZMPI_TEST_RANKS choose tests, as for scripts/test.sh; by default those that an MPI or a compiler may change,
+# on 1 and 3 ranks. CTest's output is in build-all/SUITE.log.
+# It needs root and a network. Exit status 77, after one line: the distribution cannot be had here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -25,7 +25,7 @@ shift
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/zmpi/$suite
 log=build-all/$suite.log
 
-# Objects come from the other folder's ccache, if there is one; packages do not.
+# Objects come from the other folder's ccache, if there is one; packages come from the network.
 if [[ ${1-} == readme ]]; then
     cached=$folder/home/user/.cache
     folder=$folder.readme log=build-all/$suite.readme.log
@@ -36,7 +36,7 @@ fi
 
 mkdir -p build-all
 suite_copy
-# Sessions of an earlier run's mpirun that was killed: process numbers begin anew, and PRRTE takes no folder that is there.
+# An earlier run whose mpirun was killed leaves sessions. Process numbers begin anew here, and PRRTE refuses a folder that exists.
 rm -rf "$folder"/tmp/{prte,prterun,ompi,pmix}.*
 
 if [[ ${1-} == readme ]]; then

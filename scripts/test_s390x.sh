@@ -1,9 +1,9 @@
 #!/bin/bash
-# test_s390x.sh [quick] [-R REGEX]: cross-compile the codec for s390x, a big-endian machine, and run its tests in
-# qemu-user: the golden files, which an x86-64 made, are made byte for byte. quick: these and the kernels alone, a minute.
+# test_s390x.sh [quick] [-R REGEX]: cross-compiles the codec for s390x, a big-endian machine, and runs its tests in
+# qemu-user: it makes the golden files, which an x86-64 made, byte for byte. quick: only these and the kernels, a minute.
 # Other arguments go to ctest too.
-# test_s390x.sh mpi: libzmpi.so with Debian's MPICH for s390x, two ranks in qemu-user: some programs of tests/mpi; what they
-# write is read here, and the other way round. Needs root (debootstrap), a network, and build/. Exit status 77: cannot be had.
+# test_s390x.sh mpi: libzmpi.so with Debian's MPICH for s390x, on two ranks in qemu-user: some programs of tests/mpi. It reads their
+# files here, and files from here there. Needs root (debootstrap), a network, and build/. Exit status 77: it cannot be had here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh

@@ -1,7 +1,7 @@
 #!/bin/bash
-# test_toolchains.sh [JOB...]: the codec by other compilers, C libraries and headers than the usual: musl, compilers (gcc from 12 on,
-# clang from 14 on, each version that this Debian has packages of), xxhash (0.8.0 to 0.8.3). Warnings are errors; golden
-# files and kernels are tested. All jobs, or those named; gcc-13 is that one.
+# test_toolchains.sh [JOB...]: builds the codec by other compilers, C libraries and headers than the usual, and tests golden files and
+# kernels. Warnings are errors. Jobs: musl, compilers (gcc from 12 on, clang from 14 on, each version that this Debian has), xxhash
+# (0.8.0 to 0.8.3); all of them, or those named; gcc-13 is one compiler.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -15,7 +15,7 @@ for job in "$@"; do
     }
 done
 need_packages cmake ninja-build pkg-config gcc libc6-dev libxxhash-dev
-# From one night to the next little changes.
+# Most objects are the same from one night to the next.
 launcher=()
 if (need_packages ccache) && command -v ccache >/dev/null; then
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
@@ -23,8 +23,8 @@ fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# try NAME CMAKE_OPTION...: build-toolchains/NAME. The machine is said to be another one: such builds need no Criterion, but
-# something to run by.
+# try NAME CMAKE_OPTION...: builds in build-toolchains/NAME. CMake is told that it is for another machine: then the build needs
+# something that runs programs, but no Criterion.
 try() {
     local name=$1 build=build-toolchains/$1
     shift
@@ -44,7 +44,7 @@ job_musl() {
     musl_preload "${musl[@]}"
 }
 
-# musl_preload CMAKE_OPTION...: there is no MPI library for musl in Debian: libzmpi.so is compiled by MPICH's header, and a program
+# musl_preload CMAKE_OPTION...: Debian has no MPI library for musl. So libzmpi.so is compiled with MPICH's header, and a program
 # without MPI runs with it in front.
 musl_preload() {
     need_packages libmpich-dev mpich
@@ -72,7 +72,7 @@ C
     LD_PRELOAD=$PWD/$build/$library "$folder/program" init 2>&1 | grep -q 'no MPI library is loaded' || die "musl: nothing was said"
 }
 
-# by NAME: the stand-in for Criterion declares a suite weak that is there, of which clang warns.
+# by NAME: the stand-in for Criterion declares a suite weak that exists, and clang warns of that.
 by() {
     local flags=
     [[ $1 != clang-* ]] || flags=-Wno-ignored-attributes
@@ -101,7 +101,7 @@ with_xxhash() {
     fi
 }
 
-# From the oldest to the newest: what is private in it changed, compiled loops too.
+# From the oldest to the newest: its private parts changed, and its compiled loops too.
 job_xxhash() {
     local debian
     debian=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' | grep -m 1 '/debian/*$') ||

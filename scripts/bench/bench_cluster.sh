@@ -8,10 +8,11 @@
 #   -r RATES    of the storage, bytes a second ("200M 500M"), empty: no file is measured
 #   FILE        raw field NAME_DIMS.f32 or .f64 (les_wmag of the folder ZMPI_DATA names, ../shared/data, else generated)
 #
-# For each link collectives at rel=1e-3 on 4 nodes, plain, always compressed and measured, some also on 2 and 3; at the first link
-# also other bounds. For each storage rate, behind links that are not limited, writing and reading. Writes one JSON file per run,
-# table.txt, predicted.md (what min(link, codec) predicts beside the measured) and the pictures of plot_perf.sh. Runs what is
-# built in BENCH_BUILD (build). Everything else that runs here meanwhile makes compression look slower.
+# For each link it measures collectives at rel=1e-3 on 4 nodes: plain, always compressed, and by measured times; some also on 2
+# and 3 nodes, and at the first link also other bounds. For each storage rate it measures writing and reading, with links that
+# are not limited. It writes one JSON file per run, table.txt, predicted.md (what min(link, codec) predicts beside what was
+# measured) and the pictures of plot_perf.sh. It runs what is built in BENCH_BUILD (build). Other work on the machine makes
+# compression look slower.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
@@ -70,7 +71,7 @@ name=bench$$
 cluster() {
     scripts/cluster.sh --name "$name" "$@"
 }
-# In memory: below the emulated storage a disk would be the limit.
+# In memory: a disk below the emulated storage would limit its rate.
 [[ -w /dev/shm ]] || die "files are written to /dev/shm, which is not there"
 files=$(mktemp -d /dev/shm/zmpi-bench.XXXXXX)
 trap 'cluster down >/dev/null 2>&1 || true; rm -rf "$files"' EXIT
@@ -90,7 +91,7 @@ measure() {
 first=
 for link in $links; do
     cluster up --nodes 4 --link "$link"
-    # measured tries both ways, each twice, before it keeps to one.
+# `measured` tries both ways, each twice, before it keeps one.
     measure "collectives-$link" 4 -w 6 --note "link=$link" -e rel=1e-3 -m always,measured \
         -o gather,scatter,allgather,alltoall,bcast,bcast_lossy
     for ranks in 2 3; do

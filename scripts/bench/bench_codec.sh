@@ -8,8 +8,8 @@
 #   -r N        repetitions (7)
 #   FILE...     raw fields NAME_NZxNYxNX.f32 or .f64, beside a generated smooth one
 #
-# Writes results.json (everything), table.md, throughput.png, rate_distortion.png, slice.png. Installs what is missing, builds.
-# SZ3=PATH: the command line tool sz3 of SZ3, which no Debian package has, as one more to compare with: sz3.md.
+# It writes results.json (everything), table.md, throughput.png, rate_distortion.png and slice.png. It installs what is missing,
+# and builds. SZ3=PATH names the command line tool of SZ3, which no Debian package has: then sz3.md compares with it.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
@@ -64,7 +64,7 @@ bench() {
     "$zmpi" bench --json "$@" >"$raw/$name.json"
 }
 
-# bench_codecs NAME OPTION...: by each encoder; other libraries once.
+# bench_codecs NAME OPTION...: by each encoder; the other libraries only once.
 bench_codecs() {
     local name=$1 codec peers=--peers
     shift
@@ -97,7 +97,7 @@ elif ((${#fields[@]} > 0)); then
 fi
 
 echo "== pictures" >&2
-# What others ran meanwhile belongs to the figures: load is this process's one to nproc threads and theirs.
+# The machine's load belongs to the figures: this process's one to nproc threads, and what others ran.
 load=$(cut -d' ' -f2 /proc/loadavg)
 machine="$("$zmpi" --version | head -1) on $(LC_ALL=C lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc) cores, load average $load, $(date -u +%Y-%m-%dT%H:%M:%SZ)"
 python3 scripts/bench/bench_tables.py --machine "$machine" --zmpi "$zmpi" \

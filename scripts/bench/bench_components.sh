@@ -1,14 +1,14 @@
 #!/bin/bash
-# bench_components.sh [-d FOLDER] [-r "RANKS..."] [-m MBYTES] [-n REPETITIONS] DATA: what variables that take turns cost.
+# bench_components.sh [-d FOLDER] [-r "RANKS..."] [-m MBYTES] [-n REPETITIONS] DATA: what it costs if variables take turns.
 #
 #   DATA            folder of the real fields (../shared/data)
 #   -d FOLDER       where the files go (/dev/shm)
 #   -r RANKS        numbers of ranks ("1 2 4")
-#   -m MBYTES       of each rank (50)
-#   -n REPETITIONS  the best of which counts (5)
+#   -m MBYTES       data of each rank (50)
+#   -n REPETITIONS  the best of them counts (5)
 #
-# Prints the processor time of variables one behind the other (ZMPI_COMPONENTS=N:slow) as a part of that of the same ones
-# taking turns (N), written and read. Builds what it needs in build.
+# Prints, for writing and reading, the processor time of variables that are stored one behind the other (ZMPI_COMPONENTS=N:slow)
+# as a part of the time of the same variables taking turns (N). Builds what it needs in build.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh

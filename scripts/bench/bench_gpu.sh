@@ -1,13 +1,17 @@
 #!/bin/bash
-# bench_gpu.sh [--json FILE] [--folder FOLDER] [--seconds S] [FIELD.f32:NZxNYxNX...]: for a machine with an NVIDIA GPU. Builds
-# the CUDA device and a benchmark in build-gpu/ (with nvcc, a C compiler and xxhash.h; no MPI, no CMake, no network), compares it
-# with the CPU on fields from formulas and the given ones, measures kernels beside a copy from device to device, whole calls and
-# files in FOLDER (.), then runs the tools of compute-sanitizer, if there is one, in what is left of S seconds (240). Prints
-# tables; FILE (gpu.json) gets the same. Exit status: 0 if all is right, 1 if not, a tool complains or had no time.
-# bench_gpu.sh --built PROGRAM ...: the same with a benchmark that was built elsewhere (`cmake --build build --target bench_gpu`).
+# bench_gpu.sh [--json FILE] [--folder FOLDER] [--seconds S] [FIELD.f32:NZxNYxNX...]: checks and measures the CUDA device, on a
+# machine with an NVIDIA GPU.
 #
-# XXHASH_INCLUDE: the folder of xxhash.h, where the compiler does not find it; those of conda, /opt, /usr and HOME are searched.
-# bench_gpu.sh --emulated PROGRAM ...: the same with a benchmark that was built for the emulator, on tiny fields.
+# It builds the device and a benchmark in build-gpu/, with nvcc, a C compiler and xxhash.h; it needs no MPI, CMake or network. It
+# compares the device with the CPU, on generated fields and the given ones. It measures kernels (beside a copy from device to
+# device), whole calls, and files in FOLDER (.). Then it runs the tools of compute-sanitizer, if they are there, in the rest of S
+# seconds (240). It prints tables; FILE (gpu.json) gets the same. Exit status 1: something is wrong, a tool complains or had no
+# time.
+#
+# bench_gpu.sh --built PROGRAM ...: the same with a benchmark built elsewhere (`cmake --build build --target bench_gpu`).
+# bench_gpu.sh --emulated PROGRAM ...: the same with a benchmark built for the emulator, on tiny fields.
+#
+# XXHASH_INCLUDE names the folder of xxhash.h if the compiler does not find it; conda, /opt, /usr and HOME are searched.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=scripts/lib.sh
@@ -79,7 +83,7 @@ find_tools() {
     find_xxhash
 }
 
-# build FOLDER: everything but what reads settings, for which a library is needed.
+# build FOLDER: everything except what reads settings, which would need a library.
 build() {
     local architecture source object
     mkdir -p "$1"
@@ -97,7 +101,7 @@ build() {
     "$nvcc" -o "$1/bench_gpu" "$1"/*.o -Xcompiler=-pthread -ldl -lm
 }
 
-# sanitize TOOL...: the same cases as the quick check; every tool has its share of the time that is left.
+# sanitize TOOL...: runs the cases of the quick check; each tool gets its share of the time that is left.
 sanitize() {
     local left tool status options
     while (($#)); do
@@ -106,7 +110,7 @@ sanitize() {
         shift
         status=124
         options=(--tool "$tool" --error-exitcode 9)
-        # What CUDA refuses is part of what is checked.
+# Some calls are made so that CUDA refuses them.
         [[ $tool != memcheck ]] || options+=(--report-api-errors no)
         echo "== compute-sanitizer $tool"
         if ((left > 5)); then
@@ -124,7 +128,7 @@ sanitizer='' failed=()
 if [[ $emulated ]]; then
     program=$emulated
     check=(--quick) measure=(--quick --least 0.03 --most 0.06 --seconds 0.001)
-    # A stand-in for the tools, to be tried.
+# Replaces the tools, so that this script can be tested.
     sanitizer=${ZMPI_BENCH_SANITIZER:-}
 else
     if [[ $built ]]; then
@@ -139,7 +143,7 @@ else
     check=() measure=(--most 1024 --seconds 0.05)
 fi
 
-# A kernel that waits for ever is stopped, and the benchmark says at what.
+# If a kernel waits for ever, the benchmark is stopped, and says what it was doing.
 timeout -k 10 150 "$program" --check "${check[@]}" "${fields[@]}"
 echo "== measuring"
 timeout -k 10 150 "$program" --measure "${measure[@]}" --json "$json" --folder "$folder" "${fields[@]}"

@@ -2,14 +2,14 @@
 # bench_hdf5.sh [-n COUNT] [-c RANKS] [-s MIB] [-r MB] [-f FIELD] [-o PARTS]: what zmpi costs and gains in programs of HDF5.
 #
 #   -n COUNT    datasets of ten doubles, each with an attribute (10000)
-#   -c RANKS    for the times ("1 2")
-#   -s MIB      of the large dataset (256)
-#   -r MB       a second, of the slow storage ("200")
-#   -f FIELD    raw file of floats for it (les_wmag of the folder ZMPI_DATA names, ../shared/data, else generated)
+#   -c RANKS    numbers of ranks for the times ("1 2")
+#   -s MIB      size of the large dataset (256)
+#   -r MB       rate of the slow storage, per second ("200")
+#   -f FIELD    raw file of floats for the large dataset (les_wmag of the folder ZMPI_DATA names, ../shared/data, else generated)
 #   -o PARTS    which of "instructions times flushes large" (all)
 #
-# Instructions of a rank are valgrind's, in user mode, for each dataset: between COUNT / 10 and COUNT / 5 of them. Times are
-# medians of 5, in turns. Builds what it needs in build (BENCH_BUILD names another folder).
+# Instructions are those of one rank in user mode, by valgrind, for each dataset: the difference between COUNT / 5 and COUNT / 10
+# datasets. Times are medians of 5 runs, in turns. Builds what it needs in build (BENCH_BUILD names another folder).
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
@@ -118,7 +118,7 @@ count_instructions() {
 
 # ---- times ----
 
-# seconds N WAY ARGUMENT...: of wall time, appended to the way's list; of the processors to another.
+# seconds N WAY ARGUMENT...: appends the wall time to the way's list, and the processor time to another.
 seconds() {
     local n=$1 way=$2 user system
     shift 2

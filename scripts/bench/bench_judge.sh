@@ -1,13 +1,13 @@
 #!/bin/bash
-# bench_judge.sh [-m "MBYTES..."] [-n REPETITIONS] DATA: what it costs to judge a call's data.
+# bench_judge.sh [-m "MBYTES..."] [-n REPETITIONS] DATA: what it costs to judge the data of a call (type, byte order, shape ...).
 #
 #   DATA            folder of the real fields (../shared/data)
-#   -m MBYTES       sizes of the call, each with `warm` if the data were just computed ("1:warm 4:warm 24 64")
-#   -n REPETITIONS  of which the median counts (9)
+#   -m MBYTES       sizes of a call, each with `warm` if the data were just computed ("1:warm 4:warm 24 64")
+#   -n REPETITIONS  the median of them counts (9)
 #
-# Prints percentages of the time in which one thread finds the range and codes by fle: of type and byte order, of all that
-# is asked in each call, of what is asked besides in a length's first call, and of all in 100 calls; a line for each field,
-# then the mean and the worst. Builds what it needs in build.
+# Prints percentages of the time in which one thread finds the range and codes by fle: for type and byte order; for all questions of
+# every call; for the additional questions of the first call of a length; for all of 100 calls. There is a line for each field, then
+# the mean and the worst. Builds what it needs in build.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh

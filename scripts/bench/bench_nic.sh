@@ -1,9 +1,14 @@
 #!/bin/bash
-# bench_nic.sh [-a] [-p PROVIDER] [-w] [-- OPTION...]: what zmpi-nicd takes off the host: throughput, latency and the host's processor time, beside
-# compressing in the process itself, in turns, without files and with (where the daemon writes them). Without -a a few seconds of it, to see that it works;
-# -a: 1 to 16 clients of 1 KiB to 256 MiB, about ten minutes. -w: of an MPI program's write calls. Other options go to zmpi-nicd. Where the daemon shares
-# the cores of its clients, as here, its work competes with theirs; run it on the SmartNIC or DPU for figures of one (ZMPI_NIC=FILE: of a daemon that runs
-# already, with --files /tmp if it is to write). ZMPI_BUILD: the build folder.
+# bench_nic.sh [-a] [-p PROVIDER] [-w] [-- OPTION...]: what zmpi-nicd takes off the host: throughput, latency and processor time,
+# beside compression in the process itself, in turns, without files and with files that the daemon writes.
+#
+#   (none)  a few seconds, to see that it works
+#   -a      1 to 16 clients, 1 KiB to 256 MiB: about ten minutes
+#   -w      write calls of an MPI program
+#
+# Other options go to zmpi-nicd. If the daemon runs on the cores of its clients, as by default, it competes with them. For figures
+# of a SmartNIC or DPU, start the daemon there (with --files /tmp if it should write), and name its file by ZMPI_NIC=FILE.
+# ZMPI_BUILD names the build folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/lib.sh

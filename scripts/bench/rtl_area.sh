@@ -1,6 +1,6 @@
 #!/bin/bash
-# rtl_area.sh [LANES | flare ARRAYS | flare_MODULE]: what the engine in hardware, FLARE's, or a part of that takes of an FPGA, as yosys counts
-# (docs/internals/rtl.md, docs/flare.md). Takes minutes.
+# rtl_area.sh [LANES | flare ARRAYS | flare_MODULE]: how many parts of an FPGA the hardware engine takes, or FLARE's, or a module of
+# that, by yosys (docs/internals/rtl.md, docs/flare.md). Takes minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../../smartnic/rtl"
 command -v yosys >/dev/null || {

@@ -1,12 +1,12 @@
 #!/bin/bash
-# try_programs.sh [-p] [-b BUILD] [PROGRAM...]: programs of other people's libraries, as Debian has them, with zmpi in front.
+# try_programs.sh [-p] [-b BUILD] [PROGRAM...]: runs programs of other people's libraries, from Debian's packages, with zmpi in
+# front. The table in docs/programs.md comes from it. It is no test; all of it takes half an hour.
 #
-# Each one runs on 1 to 4 ranks with both of Open MPI's MPI-IO components (ZMPI_TEST_LONG=1: with each on any number), without
-# zmpi, without a bound, lossless and with one: tests/libraries/unchanged.sh says what is compared. A line tells the ratios.
-# Programs are in tests/programs and tests/apps. What is not installed is left out; -p installs it. h5py and hdf5 are test suites,
-# which must end as they do without zmpi; hdf5 and flash (PnetCDF's benchmark) need their sources, which `apt-get source hdf5
-# pnetcdf` puts into a folder: SOURCES=FOLDER. All take half an hour: this is no test, but where the table in
-# docs/programs.md comes from.
+# Each program runs on 1 to 4 ranks with both of Open MPI's MPI-IO components (ZMPI_TEST_LONG=1: each component with every number
+# of ranks), without zmpi, without a bound, lossless and with a bound. tests/libraries/unchanged.sh says what is compared. A line
+# tells the ratios. The programs are in tests/programs and tests/apps. Programs that are not installed are left out; -p installs
+# them. h5py and hdf5 are test suites, which must end as they do without zmpi. hdf5 and flash (PnetCDF's benchmark) need their
+# sources, which `apt-get source hdf5 pnetcdf` puts into a folder: SOURCES=FOLDER.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/lib.sh

@@ -276,6 +276,7 @@ static int open_container(struct zfile *f, MPI_Comm comm, const char *name, MPI_
         f->fh = *fh;
         f->handle = is_open ? f->handle : *fh;
         f->program = is_open ? MPI_COMM_NULL : comm;
+        zfile_note_handler(f);
         rc = prepare(f, comm, found);
     }
     if (rc) {
@@ -298,7 +299,7 @@ static int take_state(struct zfile *f)
 {
     MPI_Errhandler handler;
     if (!PMPI_File_get_errhandler(f->handle, &handler)) {
-        PMPI_File_set_errhandler(f->fh, handler);
+        zfile_set_handler(f, handler);
         PMPI_Errhandler_free(&handler);
     }
     int atomic = 0, rc = zposition_take(f, f->handle);

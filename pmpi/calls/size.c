@@ -24,10 +24,12 @@ int zf_file_get_size(struct zfile *f, MPI_Offset *size)
 static int truncate_log(struct zfile *f, int *gone)
 {
     MPI_Offset size = 0;
+    const MPI_Errhandler handler = zfile_defer_handler(f);
     errno = 0;
     int rc = PMPI_File_set_size(f->fh, ZMPI_HEADER_BYTES);
-    if (rc)
-        rc = zphysical_failed(f, rc, errno, "MPI_File_set_size");
+    const int error = errno;
+    if (zfile_call_handler(f, handler, rc))
+        rc = zphysical_failed(f, rc, error, "MPI_File_set_size");
     PMPI_Barrier(f->comm);
     int asked = PMPI_File_get_size(f->fh, &size);
     *gone = !asked && size <= ZMPI_HEADER_BYTES;

@@ -68,11 +68,30 @@ int zfile_alike(struct zfile *f, int rc)
     return worst;
 }
 
+static bool is_of_program(MPI_Errhandler handler)
+{
+#if MPI_VERSION >= 4
+    if (handler == MPI_ERRORS_ABORT)
+        return false;
+#endif
+    return handler != MPI_ERRORS_RETURN && handler != MPI_ERRORS_ARE_FATAL;
+}
+
 void zfile_set_handler(struct zfile *f, MPI_Errhandler handler)
 {
+    f->handled = is_of_program(handler);
     PMPI_File_set_errhandler(f->handle, handler);
     if (f->fh != f->handle)
         PMPI_File_set_errhandler(f->fh, handler);
+}
+
+void zfile_note_handler(struct zfile *f)
+{
+    MPI_Errhandler handler;
+    if (PMPI_File_get_errhandler(f->handle, &handler))
+        return;
+    f->handled = is_of_program(handler);
+    PMPI_Errhandler_free(&handler);
 }
 
 MPI_Errhandler zfile_silence_errors(struct zfile *f)
@@ -90,6 +109,21 @@ void zfile_restore_handler(struct zfile *f, MPI_Errhandler handler)
         return;
     zfile_set_handler(f, handler);
     PMPI_Errhandler_free(&handler);
+}
+
+MPI_Errhandler zfile_defer_handler(struct zfile *f)
+{
+    return f->handled ? zfile_silence_errors(f) : MPI_ERRHANDLER_NULL;
+}
+
+int zfile_call_handler(struct zfile *f, MPI_Errhandler deferred, int rc)
+{
+    if (deferred == MPI_ERRHANDLER_NULL)
+        return rc;
+    zfile_restore_handler(f, deferred);
+    if (rc)
+        PMPI_File_call_errhandler(f->handle, rc);
+    return rc;
 }
 
 int zfile_unsupported(struct zfile *f, const char *function)

@@ -91,9 +91,11 @@ static int write_some(struct zfile *f, uint64_t offset, const void *src, size_t 
 {
     MPI_Status status;
     int n = size < INT_MAX ? (int)size : INT_MAX, written = 0;
+    const MPI_Errhandler handler = zfile_defer_handler(f);
     errno = 0;
     int rc = PMPI_File_write_at(f->fh, (MPI_Offset)offset, src, n, MPI_BYTE, &status);
     const int error = errno;
+    zfile_call_handler(f, handler, rc);
     if (!rc)
         PMPI_Get_count(&status, MPI_BYTE, &written);
     *done = written > 0 ? (size_t)written : 0;
@@ -122,9 +124,12 @@ int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size)
 
 int zphysical_sync(struct zfile *f)
 {
+    const MPI_Errhandler handler = zfile_defer_handler(f);
     errno = 0;
     int rc = PMPI_File_sync(f->fh);
-    if (rc && errno == 0) { /* as OMPIO does */
+    const int error = errno;
+    zfile_call_handler(f, handler, rc);
+    if (rc && error == 0) { /* as OMPIO does */
         zmpi_log(
             ZMPI_LOG_WARN,
             "%s: the MPI library refuses MPI_File_sync while requests of this process are under "
@@ -132,7 +137,7 @@ int zphysical_sync(struct zfile *f)
             f->path);
         return rc;
     }
-    return rc ? zphysical_failed(f, rc, errno, "MPI_File_sync") : MPI_SUCCESS;
+    return rc ? zphysical_failed(f, rc, error, "MPI_File_sync") : MPI_SUCCESS;
 }
 
 static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst, size_t size)
@@ -142,7 +147,9 @@ static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst,
     while (size) {
         MPI_Status status;
         int n = size < (1U << 30) ? (int)size : 1 << 30, got = 0;
-        if (PMPI_File_read_at(f->fh, (MPI_Offset)offset, p, n, MPI_BYTE, &status))
+        const MPI_Errhandler handler = zfile_defer_handler(f);
+        const int rc = PMPI_File_read_at(f->fh, (MPI_Offset)offset, p, n, MPI_BYTE, &status);
+        if (zfile_call_handler(f, handler, rc))
             return ZMPI_ERR_IO;
         PMPI_Get_count(&status, MPI_BYTE, &got);
         /* Nobody reads beyond the size that zfile_reader told: this is not the end of the file. */

@@ -193,6 +193,7 @@ struct zfile {
     MPI_File handle;    /* the program's */
     MPI_File fh;        /* for reading and writing the container; mostly the same */
     struct zfile *next; /* of those with the same place in the table */
+    bool handled;       /* errors call a function of the program's */
     MPI_Comm comm;      /* a duplicate of the program's, for our own messages */
     MPI_Comm program;   /* the program's own, as long as the file is open a name of it */
     int rank, ranks;
@@ -288,6 +289,12 @@ void zfile_set_handler(struct zfile *f, MPI_Errhandler handler);
  * zfile_silence_errors has returned. */
 MPI_Errhandler zfile_silence_errors(struct zfile *f);
 void zfile_restore_handler(struct zfile *f, MPI_Errhandler handler);
+/* Around a call of the MPI library on f->fh: a handler of the program's is called behind it, since
+ * MPICH 5 returns MPI_SUCCESS where it has called one. zfile_call_handler returns rc. */
+MPI_Errhandler zfile_defer_handler(struct zfile *f);
+int zfile_call_handler(struct zfile *f, MPI_Errhandler deferred, int rc);
+/* After the open: takes note of the handler that the file begins with. */
+void zfile_note_handler(struct zfile *f);
 int zfile_unsupported(struct zfile *f, const char *function);
 int zraise_no_file(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -7,6 +7,11 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../scripts/lib.sh"
 launcher=$1 lib=$2 zmpi=$3 storm=$4
+# Debian's netCDF for Fortran may be bound to one for C that is not parallel.
+run_mpi "$launcher" 1 -- "$storm" 64 48 24 1 first.nc >first 2>&1 || ! grep -q 'opened for non-parallel access' first || {
+    echo "left out: this netCDF is not parallel"
+    exit 77
+}
 "$(dirname "$0")/../libraries/unchanged.sh" -b abs=1e-3 -d 1.001e-3 -r 5 -f storm.nc "$launcher" "$lib" "$zmpi" \
     "$storm" 64 48 24 3 storm.nc
 

@@ -211,7 +211,7 @@ uint64_t zside_bytes(MPI_Count count, MPI_Datatype datatype);
 
 enum zcall_kind { ZCALL_COMPRESSED, ZCALL_RAW_FASTER, ZCALL_RAW_NODE, ZCALL_PASSED, ZCALL_KINDS };
 
-/* Several interleaved components (coll_components.c). */
+/* Several components, interleaved or one behind the other in each block (coll_components.c). */
 struct zapart {
     struct zmpi_range range[ZMPI_COMPONENTS_MOST];
     struct zmpi_fill fill[ZMPI_COMPONENTS_MOST];
@@ -233,9 +233,10 @@ struct zcall {
     struct zmpi_fill fill;           /* possible fill values */
     double below;                    /* only values of smaller magnitudes count; 0: all */
     struct zmpi_ratio_search search; /* ratio: of all data of the call */
-    int components;                  /* that this rank's data have, 0: it has none; after the
-                                        agreement those of all ranks, 1: one array */
-    struct zapart apart;             /* of more than 1 */
+    int components;                  /* that this rank's data have, below 0: blocks, 0: it has no
+                                        data; after the agreement those of all ranks, 1: one array
+                                      */
+    struct zapart apart;             /* of more than one */
     uint64_t sequence;
     bool measuring;
     enum zcall_kind kind;
@@ -297,14 +298,29 @@ int zcall_end(struct zcall *c, int rc);
 
 /* ---- coll_components.c: data of several variables ---- */
 
-/* Before the agreement: the components of a block of this rank; its pieces become whole points. */
+/* Before the agreement: the components of a block of this rank; its pieces become whole points, or
+ * of one component each. */
 void zapart_look(struct zcall *c, struct zblock *b);
+/* Of more than one: how many; else 0. */
+static inline int zapart_number(const struct zcall *c)
+{
+    const int n = c->components < 0 ? -c->components : c->components;
+    return n > 1 ? n : 0;
+}
+/* The component that the piece at `at` has, of blocks; else -1. */
+static inline int zapart_block(const struct zcall *c, const struct zblock *b, uint64_t at)
+{
+    return c->components < 0 ? (int)(at / (b->bytes / (uint64_t)-c->components)) : -1;
+}
 /* For zcall_scan: scans the host's data of whole points. */
 void zapart_scan(struct zcall *c, enum zmpi_type type, const void *data, size_t count);
 /* For zcall_find_range: merges the ranges of all ranks. Collective. */
 int zapart_share_ranges(struct zcall *c);
-/* Codes a piece, which has a job as one array, to a stream for each component, less than `bytes` in
- * all; or returns 0. */
+/* The job of a component, where `whole` is that of a piece, which is one array. */
+bool zapart_job(const struct zcall *c, const struct zmpi_job *whole, int component,
+                struct zmpi_job *job);
+/* Codes a piece, which has a job as one array, to a stream for each interleaved component, less
+ * than `bytes` in all; or returns 0. */
 size_t zapart_compress(struct zcall *c, const struct zmpi_job *whole, const unsigned char *data,
                        size_t bytes, unsigned char *dst);
 /* Replaces each component of a piece by its values after coding and decoding by fle. */
@@ -317,8 +333,8 @@ enum zmpi_status zapart_decode(struct zcall *c, int streams, const unsigned char
 /* ---- coll_apart_ratio.c: a ratio of them; for zcall_ratio_begin, _add, _share and _bound ---- */
 
 void zapart_ratio_begin(struct zcall *c);
-/* False: no memory. */
-bool zapart_ratio_add(struct zcall *c, const struct zmpi_array *whole, const void *data);
+/* block: the only component (zapart_block). False: no memory. */
+bool zapart_ratio_add(struct zcall *c, const struct zmpi_array *whole, const void *data, int block);
 int zapart_ratio_share(struct zcall *c);
 /* The bound that was found, to an open job of a component. */
 void zapart_ratio_apply(const struct zcall *c, int component, struct zmpi_job *job);

@@ -1,5 +1,5 @@
 /*
- * coll_apart_ratio.c - one ratio for a call of several interleaved variables: the same part of the
+ * coll_apart_ratio.c - one ratio for a call of several variables: the same part of the
  * range of each, or the bounds by which they were coded before.
  */
 #include <math.h>
@@ -27,25 +27,35 @@ void zapart_ratio_begin(struct zcall *c)
     struct zmpi_job job;
     job_of(c, 0, &job);
     zmpi_ratio_search_begin(&c->search, &job, true);
-    zplaces_clear(c->apart.place, c->components);
+    zplaces_clear(c->apart.place, zapart_number(c));
 }
 
-bool zapart_ratio_add(struct zcall *c, const struct zmpi_array *whole, const void *data)
+/* Of component k. */
+static void add(struct zcall *c, const struct zmpi_array *a, int k, const void *data)
 {
+    struct zmpi_job job;
+    job_of(c, k, &job);
+    if (!zmpi_job_open(&job))
+        return;
+    zmpi_ratio_search_use(&c->search, &job, c->apart.place[k]);
+    zmpi_ratio_search_add(&c->search, a, data);
+    if (zmpi_ratio_search_asks(&c->search))
+        zplaces_note(&c->apart.place[k], zmpi_ratio_search_place(&c->search, a, data));
+}
+
+bool zapart_ratio_add(struct zcall *c, const struct zmpi_array *whole, const void *data, int block)
+{
+    if (block >= 0) {
+        add(c, whole, block, data);
+        return true;
+    }
     const int n = c->components;
     const size_t *e = whole->extent, count = e[0] * e[1] * e[2];
     const struct zmpi_array a = zblock_component(whole, (size_t)n);
     void *component = malloc(count / (size_t)n * zmpi_type_size(whole->type));
     for (int k = 0; k < n && component; k++) {
-        struct zmpi_job job;
-        job_of(c, k, &job);
-        if (!zmpi_job_open(&job))
-            continue;
         zmpi_component_take(whole->type, data, count, n, k, component);
-        zmpi_ratio_search_use(&c->search, &job, c->apart.place[k]);
-        zmpi_ratio_search_add(&c->search, &a, component);
-        if (zmpi_ratio_search_asks(&c->search))
-            zplaces_note(&c->apart.place[k], zmpi_ratio_search_place(&c->search, &a, component));
+        add(c, &a, k, component);
     }
     free(component);
     return component != NULL;
@@ -55,7 +65,7 @@ int zapart_ratio_share(struct zcall *c)
 {
     if (!zmpi_ratio_search_asks(&c->search))
         return MPI_SUCCESS;
-    return zplaces_share(&c->search, c->apart.place, c->components, job_of, c, c->state->comm);
+    return zplaces_share(&c->search, c->apart.place, zapart_number(c), job_of, c, c->state->comm);
 }
 
 void zapart_ratio_apply(const struct zcall *c, int component, struct zmpi_job *job)
@@ -68,7 +78,7 @@ void zapart_ratio_apply(const struct zcall *c, int component, struct zmpi_job *j
 double zapart_ratio_bound(const struct zcall *c)
 {
     double largest = 0;
-    for (int k = 0; k < c->components; k++) {
+    for (int k = 0; k < zapart_number(c); k++) {
         struct zmpi_job job;
         job_of(c, k, &job);
         if (zmpi_job_open(&job))

@@ -214,10 +214,12 @@ static void say_lossy(const struct zcall *c)
 
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
 {
+    enum { BLOCKS = 1000 }; /* one behind the other: so many more */
     struct zcomm *s = c->state;
+    const int components = c->components < 0 ? BLOCKS - c->components : c->components;
     double all[NUMBERS] = {[READY] = ready,
-                           [COMPONENTS] = c->components ? c->components : (double)INFINITY,
-                           [COMPONENTS_TOO] = c->components,
+                           [COMPONENTS] = c->components ? components : (double)INFINITY,
+                           [COMPONENTS_TOO] = components,
                            [LOSSY] = c->lossy,
                            [BYTES] = (double)bytes,
                            [STEPS] = (double)steps};
@@ -229,6 +231,7 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
     c->steps = (uint64_t)all[STEPS];
     c->lossy = all[LOSSY] > 0;
     c->components = all[COMPONENTS] == all[COMPONENTS_TOO] ? (int)all[COMPONENTS] : 1;
+    c->components = c->components > BLOCKS ? BLOCKS - c->components : c->components;
     if (!ready)
         say_not_ready(c);
     bool compressed = settings_agree(c, all) && all[READY] > 0 && choose(c);

@@ -1,8 +1,10 @@
 /*
- * coll_components.c - a call whose data are several interleaved variables (judge/components.h):
- * each has its own range, of all ranks, and its own stream in a message.
+ * coll_components.c - a call whose data are several variables (judge/components.h): each has its
+ * own range, of all ranks. Interleaved ones have a stream each in a message; of blocks that lie one
+ * behind the other in what a rank gives to another, each piece is of one.
  */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +20,9 @@ static int find(const struct zcall *c, const struct zblock *b)
     const size_t count = b->bytes / zmpi_type_size(b->type->element);
     bool is_new;
     if (o->components)
-        return o->components > 0 ? o->components : 1;
+        return o->components;
     const int found = zextents_components(&b->type->extents);
-    if (found > 1)
+    if (found > 1 || (found < 0 && b->bytes == b->type->size))
         return found;
     return b->direct ? zmpi_components_recall(&c->state->components, b->type->element, o->threshold,
                                               b->direct, count, &is_new, NULL)
@@ -34,16 +36,54 @@ static bool may_be_apart(const struct zcall *c, const struct zblock *b)
     return (element == ZMPI_F32 || element == ZMPI_F64) && !c->exact && mode != ZMPI_LOSSLESS;
 }
 
+/* Pieces of whole points; false: there are none. */
+static bool cut_points(struct zblock *b, uint64_t n)
+{
+    const uint64_t point = n * zmpi_type_size(b->type->element);
+    if (b->bytes % point || b->piece < point)
+        return false;
+    b->piece = b->piece / point * point;
+    return true;
+}
+
+/* Equal pieces of one component each; false: components are unequal, too short, or of a length that
+ * gives small pieces only. */
+static bool cut_blocks(struct zblock *b, uint64_t n)
+{
+    const uint64_t width = zmpi_type_size(b->type->element), part = b->bytes / n;
+    const uint64_t values = part / width, least = (part + b->piece - 1) / b->piece;
+    if (b->bytes % (n * width) || values < ZMPI_COMPONENTS_LEAST)
+        return false;
+    for (uint64_t pieces = least; pieces <= 4 * least; pieces++)
+        if (values % pieces == 0) {
+            b->piece = part / pieces;
+            return true;
+        }
+    return false;
+}
+
+/* Once for a process: one bound for blocks of which some may vary little. */
+static void say_not_blocks(const struct zcall *c, const struct zblock *b, int n)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (c->state->options.components < 0 && !atomic_flag_test_and_set(&said))
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s on %d ranks: %llu bytes of rank %d are no %d components one behind the other, "
+                 "each in equal pieces: they stay one array (ZMPI_COMPONENTS)",
+                 zop_name(c->op), c->state->ranks, (unsigned long long)b->bytes, c->state->rank, n);
+}
+
 void zapart_look(struct zcall *c, struct zblock *b)
 {
     if (b->bytes == 0)
         return;
     int n = may_be_apart(c, b) ? find(c, b) : 1;
-    const uint64_t point = (uint64_t)n * zmpi_type_size(b->type->element);
-    if (b->bytes % point || b->piece < point)
+    if (n > 1 && !cut_points(b, (uint64_t)n))
         n = 1;
-    else if (n > 1)
-        b->piece = b->piece / point * point;
+    if (n < 0 && !cut_blocks(b, (uint64_t)-n)) {
+        say_not_blocks(c, b, -n);
+        n = 1;
+    }
     c->components = c->components == 0 || c->components == n ? n : 1;
 }
 
@@ -71,9 +111,10 @@ void zapart_scan(struct zcall *c, enum zmpi_type type, const void *data, size_t 
 int zapart_share_ranges(struct zcall *c)
 {
     enum { EACH = 5 };
-    double mine[EACH * ZMPI_COMPONENTS_MOST], all[EACH * ZMPI_COMPONENTS_MOST];
+    double mine[EACH * ZMPI_COMPONENTS_MOST] = {0}, all[EACH * ZMPI_COMPONENTS_MOST];
     struct zapart *a = &c->apart;
-    for (int k = 0; k < c->components; k++) {
+    const int n = zapart_number(c);
+    for (int k = 0; k < n; k++) {
         double *m = &mine[EACH * k];
         m[0] = a->range[k].min;
         m[1] = -a->range[k].max;
@@ -81,8 +122,8 @@ int zapart_share_ranges(struct zcall *c)
         m[3] = zmpi_fill_smallest(a->fill[k]);
         m[4] = -a->fill[k].most;
     }
-    int rc = PMPI_Allreduce(mine, all, EACH * c->components, MPI_DOUBLE, MPI_MIN, c->state->comm);
-    for (int k = 0; k < c->components && !rc; k++) {
+    int rc = PMPI_Allreduce(mine, all, EACH * n, MPI_DOUBLE, MPI_MIN, c->state->comm);
+    for (int k = 0; k < n && !rc; k++) {
         const double *m = &all[EACH * k];
         a->range[k] = (struct zmpi_range){m[0], -m[1], m[2]};
         a->fill[k] = zmpi_fill_of(m[3], -m[4]);
@@ -92,10 +133,11 @@ int zapart_share_ranges(struct zcall *c)
 
 /* ---- messages ---- */
 
-static bool job_of(const struct zcall *c, const struct zmpi_job *whole, int component,
-                   struct zmpi_job *job)
+bool zapart_job(const struct zcall *c, const struct zmpi_job *whole, int component,
+                struct zmpi_job *job)
 {
-    const struct zmpi_array a = zblock_component(&whole->array, (size_t)c->components);
+    const struct zmpi_array a =
+        c->components < 0 ? whole->array : zblock_component(&whole->array, (size_t)c->components);
     if (!zpiece_make_job(c, &a, &whole->bound, &c->apart.range[component], whole->encoder, job))
         return false;
     if (zmpi_job_open(job))
@@ -114,7 +156,7 @@ size_t zapart_compress(struct zcall *c, const struct zmpi_job *whole, const unsi
     for (int k = 0; k < n && fine; k++) {
         struct zmpi_job job;
         zmpi_component_take(type, data, bytes / zmpi_type_size(type), n, k, component);
-        const size_t one = job_of(c, whole, k, &job)
+        const size_t one = zapart_job(c, whole, k, &job)
                                ? zpiece_stream(c, NULL, component, &job, dst + size, bytes - size)
                                : 0;
         fine = one > 0;
@@ -135,7 +177,7 @@ enum zmpi_status zapart_decode_own(const struct zcall *c, const struct zmpi_job 
     for (int k = 0; k < n && !status; k++) {
         struct zmpi_job job;
         zmpi_component_take(type, data, count, n, k, component);
-        if (job_of(c, whole, k, &job))
+        if (zapart_job(c, whole, k, &job))
             status = zpiece_decode_own(&job, component, part);
         if (!status)
             zmpi_component_put(type, component, count / (size_t)n, n, k, data);

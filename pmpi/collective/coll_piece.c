@@ -49,11 +49,16 @@ static enum zmpi_status decode_own(const struct zcall *c, const struct zmpi_job 
 }
 
 /* The piece as streams, or as it is. Returns the bytes, or 0: it cannot be read. */
-static size_t encode(struct zcall *c, const struct zblock *b, const struct zpart *part,
+static size_t encode(struct zcall *c, const struct zblock *b, uint64_t at, const struct zpart *part,
                      size_t bytes, unsigned char *dst, int *streams)
 {
     struct zmpi_job job;
-    const bool made = zpiece_job(c, b, part->data, bytes, c->way, &job);
+    const int block = zapart_block(c, b, at);
+    bool made = zpiece_job(c, b, part->data, bytes, c->way, &job);
+    if (made && block >= 0) {
+        const struct zmpi_job whole = job;
+        made = zapart_job(c, &whole, block, &job);
+    }
     const size_t size = made ? compress(c, part, &job, bytes, dst, streams) : 0;
     if (size)
         return size;
@@ -81,7 +86,7 @@ int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned
     int streams = 0;
     if (zblock_read(b, at, bytes, scratch, &part)) {
         if (c->components <= 1 || zpart_to_host(&part, bytes, scratch))
-            size = encode(c, b, &part, bytes, dst + ZPIECE_HEAD, &streams);
+            size = encode(c, b, at, &part, bytes, dst + ZPIECE_HEAD, &streams);
         zpart_free(&part);
     }
     memset(dst, 0, ZPIECE_HEAD);

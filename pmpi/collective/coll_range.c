@@ -11,17 +11,18 @@ bool zcall_wants_range(const struct zcall *c)
 }
 
 static void look_for_fill(struct zcall *c, enum zmpi_type element, const void *data, size_t count,
-                          const struct zmpi_range *range)
+                          int block, const struct zmpi_range *range)
 {
+    struct zmpi_fill *fill = block < 0 ? &c->fill : &c->apart.fill[block];
     if (c->below > 0)
         return;
-    c->fill = zmpi_fill_merge(c->fill, zmpi_fill_look(element, data, count, range));
+    *fill = zmpi_fill_merge(*fill, zmpi_fill_look(element, data, count, range));
 }
 
 /* Scans on the device that holds the data, or on the CPU, which alone separates components. Exact
  * data are left out: a small byte-swapped number may look like 1e300. */
 static bool scan(struct zcall *c, const struct zblock *b, struct zpart *part, uint64_t bytes,
-                 unsigned char *scratch, struct zmpi_range *range)
+                 int block, unsigned char *scratch, struct zmpi_range *range)
 {
     const struct zmpi_options *o = &c->state->options;
     const double threshold = c->below > 0 ? c->below : o->threshold;
@@ -43,7 +44,7 @@ static bool scan(struct zcall *c, const struct zblock *b, struct zpart *part, ui
         zmpi_range_without(element, part->data, count, threshold, &o->fill, zruntime_threads(o),
                            range);
     }
-    look_for_fill(c, element, part->data, count, range);
+    look_for_fill(c, element, part->data, count, block, range);
     return true;
 }
 
@@ -58,15 +59,18 @@ void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
     for (uint64_t at = 0; at < b->bytes && good; at += n) {
         struct zmpi_range range = ZMPI_RANGE_EMPTY;
         struct zpart part;
+        const int block = zapart_block(c, b, at);
         n = zblock_piece(b, at);
+        if (block >= 0 && c->below > 0 && block != c->apart.only)
+            continue;
         c->scanned += n;
         good = zblock_read(b, at, n, scratch, &part);
         if (good) {
-            good = scan(c, b, &part, n, scratch, &range);
+            good = scan(c, b, &part, n, block, scratch, &range);
             zpart_free(&part);
         }
         if (good)
-            zmpi_range_merge(&c->range, &range);
+            zmpi_range_merge(block < 0 ? &c->range : &c->apart.range[block], &range);
     }
     if (!good)
         zcall_unreadable(c, b);
@@ -126,11 +130,11 @@ static int exclude_fill(struct zcall *c, zcall_scan_fn *scan_blocks, void *conte
 static int find_ranges(struct zcall *c, zcall_scan_fn *scan_blocks, void *context)
 {
     struct zapart *a = &c->apart;
-    for (int k = 0; k < c->components; k++)
+    for (int k = 0; k < zapart_number(c); k++)
         a->range[k] = ZMPI_RANGE_EMPTY;
     scan_blocks(c, context);
     int rc = zapart_share_ranges(c);
-    for (int k = 0; k < c->components && !rc; k++) {
+    for (int k = 0; k < zapart_number(c) && !rc; k++) {
         a->only = k;
         rc = exclude_fill(c, scan_blocks, context, a->fill[k], &a->range[k]);
     }
@@ -139,7 +143,7 @@ static int find_ranges(struct zcall *c, zcall_scan_fn *scan_blocks, void *contex
 
 int zcall_find_range(struct zcall *c, zcall_scan_fn *scan_blocks, void *context)
 {
-    if (c->components > 1)
+    if (zapart_number(c))
         return find_ranges(c, scan_blocks, context);
     scan_blocks(c, context);
     int rc = share_range(c);
@@ -169,7 +173,7 @@ static struct zmpi_job ratio_job(const struct zcall *c)
 
 void zcall_ratio_begin(struct zcall *c)
 {
-    if (c->components > 1) {
+    if (zapart_number(c)) {
         zapart_ratio_begin(c);
         return;
     }
@@ -183,8 +187,7 @@ void zcall_ratio_add(struct zcall *c, const struct zblock *b, unsigned char *scr
     bool good = true;
     uint64_t n;
     double start = zmpi_seconds();
-    if ((element != ZMPI_F32 && element != ZMPI_F64) ||
-        (c->components <= 1 && !(c->search.top > 0)))
+    if ((element != ZMPI_F32 && element != ZMPI_F64) || (!zapart_number(c) && !(c->search.top > 0)))
         return;
     for (uint64_t at = 0; at < b->bytes && good; at += n) {
         struct zpart part;
@@ -193,8 +196,8 @@ void zcall_ratio_add(struct zcall *c, const struct zblock *b, unsigned char *scr
         if (good) {
             struct zmpi_array a = zblock_array(b, n);
             good = zpart_to_host(&part, n, scratch);
-            if (good && c->components > 1)
-                good = zapart_ratio_add(c, &a, part.data);
+            if (good && zapart_number(c))
+                good = zapart_ratio_add(c, &a, part.data, zapart_block(c, b, at));
             else if (good)
                 zmpi_ratio_search_add(&c->search, &a, part.data);
             zpart_free(&part);
@@ -209,14 +212,14 @@ bool zcall_ratio_share(struct zcall *c, int *rc)
 {
     *rc = PMPI_Allreduce(MPI_IN_PLACE, &c->search.sum, ZMPI_RATIO_SUMS, MPI_UINT64_T, MPI_SUM,
                          c->state->comm);
-    if (!*rc && c->components > 1)
+    if (!*rc && zapart_number(c))
         *rc = zapart_ratio_share(c);
     return !*rc && zmpi_ratio_search_next(&c->search);
 }
 
 double zcall_ratio_bound(const struct zcall *c)
 {
-    if (c->components > 1)
+    if (zapart_number(c))
         return zapart_ratio_bound(c);
     struct zmpi_job job = ratio_job(c);
     if (zmpi_job_open(&job))

@@ -48,7 +48,7 @@ void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratc
 {
     const double start = zmpi_seconds();
     struct zpart part;
-    if (b->bytes < LEAST || b->holder || c->components > 1 || !zcall_picks(c) ||
+    if (b->bytes < LEAST || b->holder || zapart_number(c) || !zcall_picks(c) ||
         zcall_wants_ratio(c) || c->state->codec[c->op].smaller > 0)
         return;
     /* The scratch holds a piece, which the program may have made smaller. */

@@ -268,6 +268,9 @@ dressed() {
     field_io 1 -- read -t f32 -d 16x32x32 dressed.bin back.raw || fail "reading $1"
     cmp in.raw back.raw || fail "$1 are not exact"
 }
+python3 -c 'import array, math; array.array("f", (2 + math.sin(i * 0.01) for i in range(16384))).tofile(open("in.raw", "wb"))'
+write plainly.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_LOG=info
+grep -q 'plainly.bin: collective write call 1: f32 .*; plainly f32, 2^0 to 2^1 in [0-9]* samples' out || fail "what the data look like"
 dressed '64-bit floats' 'array.array("d", (math.sin(i * 0.01) for i in range(8192)))'
 dressed text 'array.array("b", b"".join(b"%15.6e\n" % math.sin(i) for i in range(4096)))'
 dressed integers 'array.array("B", (int(128 + 90 * math.sin(i * 0.01)) for i in range(65536)))'

@@ -1,6 +1,7 @@
 /*
  * components.c - calls of several variables: each comes back within its own bound, whatever the
- * view, the way of writing and the number of ranks; random calls, too.
+ * view, the way of writing and the number of ranks, and stays when it is written again; random
+ * calls, too.
  *
  * zmpi-test: RANKS 1,2,3,4
  */
@@ -173,6 +174,35 @@ static void ratio(bool together, bool blocks)
     free(before);
 }
 
+/* What comes back is written again, three times: the values stay. */
+static void drift(bool together, bool blocks)
+{
+    double *data = check_alloc(VALUES * 8), *first = check_alloc(VALUES * 8);
+    check_say("written again, %s, %s", together ? "together" : "alone",
+              blocks ? "blocks" : "interleaved");
+    fill(data, rank, blocks);
+    for (int cycle = 0; cycle < 4; cycle++) {
+        MPI_File f =
+            open_file(MPI_MODE_RDWR | MPI_MODE_CREATE, "rel=1e-3", blocks ? "5:slow" : NULL);
+        set_view(f, TOGETHER);
+        if (together)
+            OK(MPI_File_write_all(f, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+        else
+            OK(MPI_File_write(f, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+        OK(MPI_File_sync(f));
+        memset(data, 0, VALUES * 8);
+        OK(MPI_File_read_at_all(f, 0, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+        OK(MPI_File_close(&f));
+        check_remove(path, MPI_COMM_WORLD);
+        check(data, rank, blocks, 1e-3);
+        if (cycle == 0)
+            memcpy(first, data, VALUES * 8);
+        CHECK_BYTES(data, first, VALUES * 8);
+    }
+    free(data);
+    free(first);
+}
+
 /* One component of all points is written again by a view of its own. */
 static void overwrite_one(void)
 {
@@ -226,10 +256,13 @@ static void one_array(const char *why, const char *components, int count)
     free(data);
 }
 
-/* Value i of call k: of five variables, one, three. */
+enum { CALLS = 9 };
+
+/* Value i of call k: of five variables, one, three; in the last one of five, then of three. */
 static double of_call(int k, int i)
 {
-    const int n = k % 3 == 0 ? N : k % 3 == 1 ? 1 : 3;
+    const int kind = k == CALLS - 1 ? (i < VALUES / 2 ? 0 : 2) : k % 3;
+    const int n = kind == 0 ? N : kind == 1 ? 1 : 3;
     return (sin(0.001 * i + k) + 2) * pow(100, i % n);
 }
 
@@ -240,13 +273,13 @@ static void unlike_calls(void)
     double *data = check_alloc(VALUES * 8);
     check_say("calls of unlike data");
     MPI_File f = open_file(MPI_MODE_RDWR | MPI_MODE_CREATE, "rel=1e-3", NULL);
-    for (int k = 0; k < 9; k++) {
+    for (int k = 0; k < CALLS; k++) {
         const MPI_Offset at = (MPI_Offset)(k * ranks + rank) * VALUES * 8;
         for (int i = 0; i < VALUES; i++)
             data[i] = of_call(k, i);
         OK(MPI_File_write_at_all(f, at, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
     }
-    for (int k = 0; k < 9; k++) {
+    for (int k = 0; k < CALLS; k++) {
         const MPI_Offset at = (MPI_Offset)(k * ranks + rank) * VALUES * 8;
         double low = INFINITY, high = -INFINITY;
         OK(MPI_File_read_at_all(f, at, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
@@ -395,6 +428,8 @@ int main(int argc, char **argv)
         round_trip((enum way)way, MPI_MODE_WRONLY, true, "5:slow");
     for (int k = 0; k < 4; k++)
         ratio(k % 2, k / 2);
+    for (int k = 0; k < 4; k++)
+        drift(k % 2, k / 2);
     overwrite_one();
     one_array("a number that does not divide the count", "7", VALUES);
     /* One has nothing, one no whole number of points. */

@@ -144,6 +144,28 @@ Test(whole, exception)
     free(x);
 }
 
+/* One in a million: samples do not see it, nor does it change more than its chunk. */
+Test(whole, one_in_a_million)
+{
+    const struct zmpi_array a = kit_array(ZMPI_F32, 100, 100, 100);
+    const size_t count = kit_elements(&a);
+    float *x = make(&a, 1, 0), most = 0;
+    x[777777] = 7.3F;
+    for (int encoder = ZMPI_FLE; encoder <= ZMPI_INTERP; encoder++) {
+        size_t size, changed = 0;
+        float *y = cycle(&a, rel3, encoder, x, &size);
+        for (size_t i = 0; i < count; i++) {
+            most = fmaxf(most, fabsf(y[i] - x[i]));
+            changed += y[i] < x[i] || y[i] > x[i];
+        }
+        cr_assert(most <= 0.02F && changed <= 32768, "encoder %d: %g, %zu", encoder, (double)most,
+                  changed);
+        cr_assert(y[0] == x[0] && size < count * 4 / 5, "%zu bytes", size); // NOLINT: exact
+        free(y);
+    }
+    free(x);
+}
+
 /* Beside fill values, which are no multiples of the unit. */
 Test(whole, fill)
 {

@@ -82,6 +82,26 @@ done
 for i in "${jobs[@]}"; do
     wait "$i" || fail "several at once"
 done
+# Deep chunks, whose blocks are long; of several files at once, for which there is not enough room.
+/usr/bin/python3 -c "
+import array
+plane = array.array('f', (i % 257 * 0.01 + i // 256 * 0.03 for i in range(65536)))
+for k in range(70):
+    plane[k * 900] += k
+    open('planes', 'ab').write(plane.tobytes())" || fail planes
+"$zmpi" compress -t f32 -d 70x256x256 -e abs=0.001 --codec interp planes d/deep.z && "$zmpi" decompress d/deep.z deep || fail compress
+for i in 1 2 3 4; do
+    ln d/deep.z "d/deep$i.z"
+    cmp "m/deep$i.z" deep >"out$i" 2>&1 &
+    jobs[i]=$!
+done
+for i in 1 2 3 4; do
+    wait "${jobs[i]}" || fail "deep chunks: $(cat "out$i")"
+done
+for at in 4100 7 2222; do
+    cmp -s <(dd if=m/deep.z bs=4096 skip=$at count=9 status=none) <(dd if=deep bs=4096 skip=$at count=9 status=none) || fail "deep chunks at $at"
+done
+rm d/deep*.z
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     /usr/bin/python3 - >out 2>&1 <<'P' || fail "NumPy"
 import numpy as np

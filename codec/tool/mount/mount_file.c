@@ -1,10 +1,11 @@
 /*
  * mount_file.c - an open file of the mount. The kernel asks for small pieces, most of them one
- * behind the other: then whole blocks are decoded, two of which a file keeps. Single pieces are
- * decoded by themselves.
+ * behind the other: then whole blocks are decoded, two of which a file keeps. They are as long as
+ * chunks are deep, so that each chunk is decoded once. Single pieces are decoded by themselves.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,14 +16,15 @@
 #include "tool/tool.h"
 #include "zmpi_reader.h"
 
-#define BLOCK ((size_t)4 << 20)
+#define BLOCK_LEAST ((size_t)4 << 20)
+#define BLOCK_MOST  ((size_t)64 << 20)
 /* Of all files together: without a block pieces are decoded by themselves. */
-#define BLOCKS_MOST 64
+#define BLOCKS_MOST ((size_t)256 << 20)
 
 enum { KEPT = 2 };
 
 struct block {
-    uint64_t number;
+    uint64_t begin;
     unsigned char *data; /* NULL: none */
     size_t size;
 };
@@ -33,12 +35,24 @@ struct mount_file {
     uint64_t size;
     char *name;
     pthread_mutex_t lock; /* for what follows */
+    size_t step;          /* the length of a block */
     struct block block[KEPT];
     int oldest;
-    uint64_t next; /* the block behind the one that was read last */
+    uint64_t next; /* behind the block that was read last */
 };
 
-static atomic_int blocks;
+static atomic_size_t blocks; /* bytes of all */
+
+/* A block; NULL: there are too many, or there is no memory. */
+static unsigned char *take_block(size_t size)
+{
+    unsigned char *data = NULL;
+    if (atomic_fetch_add(&blocks, size) + size <= BLOCKS_MOST)
+        data = malloc(size);
+    if (!data)
+        atomic_fetch_sub(&blocks, size);
+    return data;
+}
 
 static bool is_zero(const unsigned char *p, size_t n)
 {
@@ -79,6 +93,32 @@ static int fail(const struct zmpi_reader_error *error)
     return error->system ? error->system : error->status == ZMPI_ERR_MEMORY ? ENOMEM : EIO;
 }
 
+/* How many logical bytes are decoded together: a layer of chunks, which are about as long on all
+ * axes that the array has (less would decode chunks of large planes several times), and enough
+ * chunks for several threads. */
+static double together(const struct zmpi_reader_record *r)
+{
+    const size_t *n = r->array.extent;
+    const double item = (double)zmpi_type_size(r->array.type);
+    const double chunk = (double)r->bytes / item / (double)r->chunks, least = 16 * chunk * item;
+    if (n[0] > 1)
+        return fmax(least, item * fmin(cbrt(chunk), (double)n[0]) * (double)n[1] * (double)n[2]);
+    return fmax(least, item * fmin(sqrt(chunk), (double)n[1]) * (double)n[2]);
+}
+
+static size_t block_length(struct mount_file *f, const struct zmpi_reader_info *info)
+{
+    struct zmpi_reader_record r = {.size = sizeof r};
+    size_t step = BLOCK_LEAST;
+    /* To list the records of many small ones would take memory. */
+    if (info->records == 0 || info->logical_size / info->records < BLOCK_LEAST ||
+        zmpi_reader_record(f->reader, 0, &r, NULL) || r.status || !r.chunks)
+        return step;
+    while (step < BLOCK_MOST && (double)step < together(&r))
+        step *= 2;
+    return step;
+}
+
 static int open_reader(struct mount_file *f)
 {
     const struct zmpi_reader_options options = {.size = sizeof options, .threads = tool_threads()};
@@ -89,6 +129,7 @@ static int open_reader(struct mount_file *f)
     if (zmpi_reader_info(f->reader, &info, &error))
         return fail(&error);
     f->size = info.logical_size;
+    f->step = block_length(f, &info);
     return 0;
 }
 
@@ -119,7 +160,7 @@ void mount_file_close(struct mount_file *f)
 {
     for (int i = 0; i < KEPT; i++) {
         if (f->block[i].data)
-            atomic_fetch_sub(&blocks, 1);
+            atomic_fetch_sub(&blocks, f->step);
         free(f->block[i].data);
     }
     zmpi_reader_close(f->reader);
@@ -146,47 +187,52 @@ static ssize_t decode(struct mount_file *f, void *dst, size_t size, uint64_t off
     return (ssize_t)size;
 }
 
-static struct block *find_block(struct mount_file *f, uint64_t number)
+static struct block *find_block(struct mount_file *f, uint64_t begin)
 {
     for (int i = 0; i < KEPT; i++)
-        if (f->block[i].data && f->block[i].size && f->block[i].number == number)
+        if (f->block[i].data && f->block[i].size && f->block[i].begin == begin)
             return &f->block[i];
     return NULL;
 }
 
-/* Decodes a block in the place of the oldest one. NULL: there is no memory for it, or it is
- * damaged; then pieces are decoded by themselves. */
-static struct block *load_block(struct mount_file *f, uint64_t number)
+/* Room for a block: the oldest one's, or where there is no memory for another the one that there
+ * is. NULL: there is none. */
+static struct block *block_room(struct mount_file *f)
 {
     struct block *b = &f->block[f->oldest];
-    const uint64_t begin = number * BLOCK, rest = f->size - begin;
-    if (!b->data) {
-        if (atomic_fetch_add(&blocks, 1) >= BLOCKS_MOST || !(b->data = malloc(BLOCK))) {
-            atomic_fetch_sub(&blocks, 1);
-            return NULL;
-        }
-    }
-    b->number = number;
-    b->size = rest < BLOCK ? (size_t)rest : BLOCK;
+    if (!b->data && !(b->data = take_block(f->step)))
+        b = &f->block[(f->oldest + 1) % KEPT];
+    return b->data ? b : NULL;
+}
+
+/* NULL: there is no memory for it, or it is damaged; then pieces are decoded by themselves. */
+static struct block *load_block(struct mount_file *f, uint64_t begin)
+{
+    struct block *b = block_room(f);
+    const uint64_t rest = f->size - begin;
+    if (!b)
+        return NULL;
+    b->begin = begin;
+    b->size = rest < f->step ? (size_t)rest : f->step;
     if (zmpi_reader_read(f->reader, begin, b->data, b->size, NULL)) {
         b->size = 0;
         return NULL;
     }
-    f->oldest = (f->oldest + 1) % KEPT;
+    f->oldest = b == f->block ? 1 : 0;
     return b;
 }
 
 /* A piece inside one block. */
 static ssize_t read_piece(struct mount_file *f, unsigned char *dst, size_t size, uint64_t offset)
 {
-    const uint64_t number = offset / BLOCK;
-    struct block *b = find_block(f, number);
-    if (!b && (number == f->next || number + 1 == f->next))
-        b = load_block(f, number);
-    f->next = number + 1;
+    const uint64_t begin = offset - offset % f->step;
+    struct block *b = find_block(f, begin);
+    if (!b && (begin == f->next || begin + f->step == f->next))
+        b = load_block(f, begin);
+    f->next = begin + f->step;
     if (!b)
         return decode(f, dst, size, offset);
-    memcpy(dst, b->data + offset % BLOCK, size);
+    memcpy(dst, b->data + (offset - begin), size);
     return (ssize_t)size;
 }
 
@@ -194,8 +240,12 @@ static ssize_t read_container(struct mount_file *f, unsigned char *dst, size_t s
                               uint64_t offset)
 {
     size_t done = 0;
+    if (!f->block[0].data &&
+        !f->block[1].data) /* many large ones of other files leave little room */
+        while (f->step > BLOCK_LEAST && atomic_load(&blocks) + f->step > BLOCKS_MOST)
+            f->step /= 2;
     while (done < size) {
-        const size_t left = BLOCK - (size_t)((offset + done) % BLOCK);
+        const size_t left = f->step - (size_t)((offset + done) % f->step);
         const size_t n = size - done < left ? size - done : left;
         const ssize_t got = read_piece(f, dst + done, n, offset + done);
         if (got < 0)

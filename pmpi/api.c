@@ -2,18 +2,27 @@
 #include <string.h>
 
 #include "base/floats.h"
+#include "calls/unbound.h"
 #include "file/zfile.h"
 #include "mpi/runtime.h"
 
+/* A file that was opened without a bound. */
+static int bind_new(MPI_File fh, const struct zmpi_bound *bound)
+{
+    zruntime_unseen("zmpi_file_set_bound");
+    const struct zmpi_floats program = zmpi_floats_begin();
+    const int rc = zunbound_bound(fh, bound);
+    zmpi_floats_end(program);
+    return rc;
+}
+
 int zmpi_file_set_bound(MPI_File fh, const char *bound)
 {
-    struct zfile *f = zfile_find(fh);
-    if (!f)
-        zruntime_unseen("zmpi_file_set_bound");
-    if (!f)
-        return MPI_ERR_FILE;
     struct zmpi_bound b;
     int rc = bound && zmpi_bound_parse(bound, &b) == ZMPI_OK ? MPI_SUCCESS : MPI_ERR_ARG;
+    struct zfile *f = zfile_find(fh);
+    if (!f)
+        return bind_new(fh, rc ? NULL : &b);
     if (!rc && !zmpi_option_is_hint(&f->options, "error_bound")) {
         const struct zmpi_floats program = zmpi_floats_begin();
         rc = zstage_flush(f); /* what is staged keeps the bound it was given under */

@@ -28,8 +28,9 @@ extern "C" {
  * "ratio=R", "lossless". Collective by convention: all ranks of the file's communicator should say
  * the same; nothing is waited for. Data that were given before keep their bound: those that are
  * still held back are compressed now, and if that fails its error is returned, after the file's
- * error handler was called. MPI_ERR_FILE if fh is not a zmpi container, MPI_ERR_ARG if the text is
- * wrong or NULL.
+ * error handler was called. A new file that was opened without a bound becomes a container while it
+ * is empty; this call is collective then. MPI_ERR_FILE if fh is not a zmpi container and cannot
+ * become one, MPI_ERR_ARG if the text is wrong or NULL.
  */
 ZMPI_API int zmpi_file_set_bound(MPI_File fh, const char *bound);
 

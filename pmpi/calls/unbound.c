@@ -96,6 +96,35 @@ static bool is_empty(MPI_File fh)
     return strcasecmp(datarep, "native") == 0 || strcasecmp(datarep, "internal") == 0;
 }
 
+/* What the ranks know together; each is not 0 if it is so on some rank. */
+struct state {
+    int wrong, bound, used;
+};
+
+static int agree(const struct unbound *u, int wrong, const struct zmpi_options *o,
+                 struct state *all)
+{
+    struct state mine = {wrong, o->bound_set, !is_empty(u->fh)};
+    return PMPI_Allreduce(&mine, all, 3, MPI_INT, MPI_MAX, u->comm);
+}
+
+/* It stays plain for good if something was written, and waits on if there is still no bound. */
+static int open_if_empty(struct unbound *u, const struct zmpi_options *o, const struct state *all)
+{
+    const MPI_File fh = u->fh;
+    int rc = MPI_SUCCESS, rank = 0;
+    u->options = *o;
+    if (!all->used && !all->bound)
+        return MPI_SUCCESS;
+    if (!all->used) {
+        if (PMPI_Comm_rank(u->comm, &rank) == 0 && rank == 0)
+            zruntime_check_device(o, u->name);
+        rc = u->again(u->comm, u->name, u->amode, o, fh);
+    }
+    zunbound_closed(fh);
+    return rc;
+}
+
 int zunbound_hints(MPI_File fh, MPI_Info info)
 {
     struct unbound *u = find(fh);
@@ -103,28 +132,39 @@ int zunbound_hints(MPI_File fh, MPI_Info info)
     if (!u)
         return MPI_SUCCESS;
     struct zmpi_options o = u->options;
+    struct state all = {0};
     const int wrong = zpolicy_hints(&o, info, message);
-    int mine[3] = {wrong, o.bound_set, !is_empty(fh)}, all[3] = {0}, rank = 0;
-    int rc = PMPI_Allreduce(mine, all, 3, MPI_INT, MPI_MAX, u->comm);
-    if (!rc && all[0]) {
+    int rank = 0, rc = agree(u, wrong, &o, &all);
+    if (!rc && all.wrong) {
         rc = wrong ? wrong : MPI_ERR_INFO_VALUE;
         zmpi_log(ZMPI_LOG_ERROR, "%s: %s", u->name, message);
         PMPI_File_call_errhandler(fh, rc);
     }
     if (rc)
         return rc;
-    u->options = o;
-    if (all[2]) { /* it stays plain for good */
-        zunbound_closed(fh);
-        return MPI_SUCCESS;
-    }
-    if (!all[1])
-        return MPI_SUCCESS;
-    if (PMPI_Comm_rank(u->comm, &rank) == 0 && rank == 0) {
+    if (!all.used && all.bound && PMPI_Comm_rank(u->comm, &rank) == 0 && rank == 0)
         zpolicy_look_for_misspelt(info);
-        zruntime_check_device(&o, u->name);
+    return open_if_empty(u, &o, &all);
+}
+
+int zunbound_bound(MPI_File fh, const struct zmpi_bound *bound)
+{
+    struct unbound *u = find(fh);
+    if (!u)
+        return MPI_ERR_FILE;
+    struct zmpi_options o = u->options;
+    struct state all = {0};
+    if (bound) {
+        o.bound = *bound;
+        o.bound_set = true;
+        zmpi_option_called(&o, "error_bound");
     }
-    rc = u->again(u->comm, u->name, u->amode, &o, fh);
-    zunbound_closed(fh);
-    return rc;
+    int rc = agree(u, !bound, &o, &all);
+    if (rc || all.wrong)
+        return rc ? rc : MPI_ERR_ARG;
+    rc = open_if_empty(u, &o, &all);
+    struct zfile *f = rc ? NULL : zfile_find(fh);
+    if (f)
+        zfile_done(f);
+    return f || rc ? rc : MPI_ERR_FILE;
 }

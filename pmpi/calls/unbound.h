@@ -1,6 +1,6 @@
 /*
- * unbound.h - new files that were opened without a bound. While one is empty, a bound among the
- * hints of MPI_File_set_info or MPI_File_set_view makes it a container.
+ * unbound.h - new files that were opened without a bound. While one is empty, a bound makes it a
+ * container: by zmpi_file_set_bound, or among the hints of MPI_File_set_info or MPI_File_set_view.
  */
 #ifndef ZMPI_UNBOUND_H
 #define ZMPI_UNBOUND_H
@@ -17,6 +17,9 @@ void zunbound_opened(MPI_Comm comm, const char *name, int amode, const struct zm
 /* Collective. If the file is new and without a bound: takes the hints, which may make it a
  * container (then zfile_find finds it). Errors are raised already. */
 int zunbound_hints(MPI_File fh, MPI_Info info);
+/* Collective if the file is new and without a bound; else, or if something was written,
+ * MPI_ERR_FILE. bound: NULL if this rank's is wrong. */
+int zunbound_bound(MPI_File fh, const struct zmpi_bound *bound);
 void zunbound_closed(MPI_File fh);
 
 #endif

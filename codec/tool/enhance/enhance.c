@@ -358,7 +358,7 @@ static int decide(struct enhance *h)
            100 * (double)size / has, on, chunks, 10 * log10(peak / plain));
     if (error < plain || h->always)
         return write_section(h, size);
-    printf("%s: the network gains nothing: nothing was written\n", h->path);
+    printf("%s: a smaller bound gains more than the network: nothing was written\n", h->path);
     return TOOL_OK;
 }
 

@@ -114,7 +114,20 @@ fi
 # The benchmark finds its library; man pages and completion are there.
 mpirun.openmpi --oversubscribe -n 2 zmpi-perf -s 1M -n 1 -w 1 -o write_at_all,gather | grep 'rel=1e-3'
 bash -c '. /usr/share/bash-completion/completions/zmpi; complete -p zmpi'
-[ -f /usr/share/doc/zmpi/guide.md ]
+# Documents, with links that lead somewhere; an example that they name, built; the reader that needs no zmpi.
+[ -f /usr/share/doc/zmpi/docs/guide.md ]
+python3 - /usr/share/doc/zmpi <<'LINKS'
+import os, re, sys
+for folder, _, names in os.walk(sys.argv[1]):
+    for path in (os.path.join(folder, n) for n in names if n.endswith(".md")):
+        for link in re.findall(r"\]\(([^)#\s]+)", open(path).read()):
+            assert "://" in link or os.path.exists(os.path.join(folder, link)), f"{path}: {link} is not there"
+LINKS
+python3 /usr/share/doc/zmpi/scripts/zmpi_reader.py cat mpich.out | cmp - mpich.plain
+if command -v cc && command -v pkg-config; then
+    cc /usr/share/doc/zmpi/docs/examples/read_container.c $(pkg-config --cflags --libs zmpi_codec) -o read_container
+    ./read_container mpich.out
+fi
 zcat -f /usr/share/man/man1/zmpi-run.1* | grep -q 'zmpi run'
 USE
 packages=$(cd "$tree" && echo *.deb)

@@ -98,7 +98,8 @@ def command_pages(pages, zmpi):
     pages.write("zmpi", 1, re.match(r"zmpi [\d.]+: (.*)", overview)[1],
                 [("SYNOPSIS", synopsis),
                  ("DESCRIPTION", "The tool needs no MPI. A page for each command tells more, as does\n.BR \"zmpi COMMAND \\-\\-help\" .\n"
-                  "A file \\- is standard input or output."),
+                  "A file \\- is standard input or output.\n.PP\nThe user guide, all other documents, and examples are in share/doc/zmpi of"
+                  " the installation: docs/guide.md is first.\nOn Debian the package zmpi\\-doc has them."),
                  ("EXIT STATUS", EXIT),
                  ("SEE ALSO", see_also(*(f"zmpi-{c}(1)" for c in commands), "libzmpi(7)", "zmpi.conf(5)"))])
     return options

@@ -1,4 +1,4 @@
-# zmpi_mpi_kind(OUT FOLDER...): openmpi, mpich or abi, by the first mpi.h in one of them; else nothing.
+# zmpi_mpi_kind(OUT FOLDER...): sets OUT to openmpi, mpich or abi, by the first mpi.h in one of the folders, or to nothing.
 function(zmpi_mpi_kind out)
     set(${out} "" PARENT_SCOPE)
     foreach(folder ${ARGN})

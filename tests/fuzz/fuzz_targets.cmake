@@ -17,7 +17,7 @@ function(zmpi_fuzz_target name)
         endif()
         set(runs -runs=5000 -seed=1)
         set(other ${runs})
-        if(ZMPI_SANITIZE AND zmpi_disable) # half of them with each, which takes much longer
+        if(ZMPI_SANITIZE AND zmpi_disable) # half of the mutations with each set, because it takes much longer
             set(runs -runs=2500 -seed=1)
             set(other -runs=2500 -seed=2)
         endif()

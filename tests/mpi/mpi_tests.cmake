@@ -25,13 +25,13 @@ set(mpi_env
     ZMPI_EXACT_BELOW=0 # tests of bounds have small arrays; mpi.exact_below has the default
     OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     "ZMPI_TEST_IO=${mpi_io_words}" # of Open MPI
-    # Ranks that wait must not keep those that work from the few cores of a test machine.
+    # Waiting ranks must not take the few cores of a test machine from working ones.
     OMPI_MCA_mpi_yield_when_idle=1
     OMPI_MCA_hwloc_base_binding_policy=none
     # Containers often forbid reading another process's memory; this MPI says so on stderr, every time.
     OMPI_MCA_btl_vader_single_copy_mechanism=none
-    # Jobs are short: they need not look for devices of all kinds, nor ask them and the machine what they are. What is chosen
-    # for the ranks of one machine is the same.
+    # Jobs are short, so they do not search for devices and the machine's topology. The choice for the ranks of one machine is
+    # the same.
     OMPI_MCA_pml=ob1
     PMIX_MCA_gds=hash
     UCX_TLS=self,sm
@@ -41,7 +41,7 @@ set(mpi_env
     ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0)
 
 set(preload $<TARGET_FILE:zmpi>)
-# Ranks poll while they wait, and keep those that work from the few cores of a test machine.
+# Waiting ranks poll, and take the few cores of a test machine from working ones.
 if(mpi_io STREQUAL "mpich")
     add_library(mpi_idle SHARED mpi/idle/ucx.c)
 else()
@@ -105,7 +105,7 @@ function(zmpi_mpi_test name)
             if(NOT io MATCHES "mpich|abi")
                 list(APPEND env OMPI_MCA_io=${io})
             endif()
-            math(EXPR halves "(${n} + 1) / 2") # a job's start, which is most of its time, does not fill a core
+            math(EXPR halves "(${n} + 1) / 2") # a job spends most of its time starting, which does not fill a core
             zmpi_add_test(mpi.${name}.np${n}.${io} LABEL mpi PROCESSORS ${halves} TIMEOUT "${T_TIMEOUT}" ENV ${env}
                 COMMAND ${MPIEXEC_EXECUTABLE} ${mpi_flags} ${MPIEXEC_NUMPROC_FLAG} ${n}
                     ${program} ${T_UNPARSED_ARGUMENTS})
@@ -113,7 +113,7 @@ function(zmpi_mpi_test name)
     endforeach()
 endfunction()
 
-# A program says in its opening comment how it is to be run, one line per test; without one, on 1 to 4 ranks:
+# A program's first comment says how it runs, one line per test; without such a line it runs on 1 to 4 ranks:
 #
 #     zmpi-test: [NAME] RANKS 1,2,3,4 [PLAIN] [ANYIO] [PRELOAD TARGET] [TIMEOUT SECONDS] [ARGS ARGUMENT...] [ENV NAME=VALUE...]
 #

@@ -1,6 +1,6 @@
 /*
- * comma.h - a locale that writes 0,5, as most of Europe does; made on the spot, since few machines
- * have one.
+ * comma.h - a locale that writes 0,5 as most of Europe does. It is made on the spot, because few
+ * machines have one.
  */
 #ifndef ZMPI_TESTS_COMMA_H
 #define ZMPI_TESTS_COMMA_H
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The whole process's locale from now on. False if this machine cannot make one. In the working
- * folder. */
+/* Sets the locale of the whole process; false if this machine cannot make it. It lies in the
+ * working folder. */
 static inline bool comma_set(void)
 {
     static const char make[] =

@@ -1,5 +1,5 @@
-/* compile.cu - the kernels of the emulator's tests, and a launch, as nvcc takes them: device_cuda.h has every word that
- * device_host.h has. */
+/* compile.cu - the kernels of the emulator's tests, and a launch, compiled by nvcc: device_cuda.h
+ * must have every operation of device_host.h. */
 #include "mistakes.h"
 #include "scan.h"
 #include "words.h"

@@ -1,4 +1,5 @@
-/* driver.c - the driver is looked for when it may have been loaded, and not for every buffer. */
+/* driver.c - the plug-in looks for the driver when it may have been loaded, not for every buffer.
+ */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "../../gpu/gpu.h"
 
@@ -8,7 +9,7 @@
 
 static unsigned looked;
 
-/* Every search of gpu/driver.c is counted. */
+/* Counts the searches of gpu/driver.c. */
 void *dlopen(const char *name, int flags)
 {
     void *(*next)(const char *, int);

@@ -6,7 +6,7 @@
 
 #include "runtime_kit.h"
 
-/* The first call that needs a context makes the chosen device's; asking what there is does not. */
+/* The first call that needs a context makes that of the chosen device. Queries make none. */
 Test(runtime, contexts)
 {
     int value, active;
@@ -34,7 +34,7 @@ Test(runtime, contexts)
     cr_assert(active);
     OK(cudaMalloc(&p, 64));
 
-    /* Another one: the runtime works in it, and its kernels find its memory alone. */
+    /* In another context the runtime works, and its kernels find only that context's memory. */
     struct add_args args = {p, 4, 1};
     OK(cuCtxCreate_v2(&own, 0, 1));
     cr_assert_eq(zmpi_emu_contexts(), 2);
@@ -50,7 +50,7 @@ Test(runtime, contexts)
     FAILS(cuCtxDestroy_v2(own), CUDA_ERROR_INVALID_CONTEXT);
     cr_assert_eq(zmpi_emu_contexts(), 1);
 
-    /* A reset takes what is the context's with it, and no number comes back. */
+    /* A reset removes what belongs to the context, and no number comes back. */
     answer[2] = &id[1];
     cudaStream_t stream = NULL;
     OK(cudaDeviceReset());

@@ -1,5 +1,5 @@
-/* emulator_mistakes.c - what the emulator must tell of wrong kernels: which kernel, block, thread
- * and line; and that the same kernel without its mistake passes. */
+/* emulator_mistakes.c - what the emulator must report of wrong kernels: kernel, block, thread and
+ * line. The same kernel without its mistake must pass. */
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ Test(mistakes, diverging)
     }
 }
 
-/* With one warp it is not two barriers that do not match: all simply stand. */
+/* With one warp there are no two barriers that differ: all threads wait for ever. */
 Test(mistakes, standing_still)
 {
     const struct zmpi_emu_config config = setting(2, 1);
@@ -64,7 +64,7 @@ Test(mistakes, waiting_for_ever)
     SAYS("mistakes.h:");
 }
 
-/* With room for all it ends; a GPU need not have that. */
+/* It ends if all blocks are resident, but a GPU need not have room for them. */
 Test(mistakes, waiting_for_a_later_block)
 {
     int ended = 0, stood = 0;
@@ -107,7 +107,7 @@ Test(mistakes, missing_barrier)
         cr_assert_eq(words[i], (i ^ 1) % THREADS);
 }
 
-/* What is in shared memory before anybody writes there is not what one would like to find. */
+/* Shared memory has arbitrary contents before anybody writes there. */
 Test(mistakes, not_initialised)
 {
     const struct zmpi_emu_config config = setting(4, 7);

@@ -187,7 +187,7 @@ Test(runtime, nothing_happens_before_somebody_waits)
     FAILS(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);
 }
 
-/* A source in pinned memory is read when it is its turn, one in pageable memory at once. */
+/* A copy reads a source in pinned memory when its turn comes, one in pageable memory at once. */
 Test(runtime, sources)
 {
     static uint32_t plain[4] = {1, 2, 3, 4};
@@ -211,7 +211,7 @@ Test(runtime, order_between_streams)
     OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     const struct add_args args = {d, 32, 1};
 
-    /* An event: the second stream waits for what was in the first then, and no more. */
+    /* An event: the second stream waits for what the first one had then, and no more. */
     OK(cudaMemsetAsync(d, 0, 128, one));
     OK(cudaEventRecord(event, one));
     OK(ZD_LAUNCH(add, 1, 32, 0, one, args));
@@ -392,7 +392,7 @@ Test(runtime, environment_orders_faults)
     OK(cudaFreeHost(p));
 }
 
-/* All that was queued behind it is lost, and nothing works any more. */
+/* Everything queued behind it is lost, and nothing works any more. */
 static void stuck_after(cudaError_t error)
 {
     void *p;

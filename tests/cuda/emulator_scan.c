@@ -1,5 +1,5 @@
-/* emulator_scan.c - a kernel whose blocks wait for each other is right in any order of execution,
- * and wrong, or told to be, as soon as its fences are gone. */
+/* emulator_scan.c - a kernel whose blocks wait for each other is right in every order of execution;
+ * without its fences it is wrong, or the emulator reports it. */
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -52,7 +52,8 @@ Test(scan, right_in_any_order)
                 spins += counts.spins;
             }
         }
-        /* Alone a block finds all before it done; else some must have waited. */
+        /* A block that runs alone finds all blocks before it done; otherwise some blocks must have
+         * waited. */
         cr_assert(residents[r] == 1 ? spins == 0 : spins > 0);
     }
 }
@@ -75,7 +76,8 @@ Test(scan, missing_fences_are_seen)
     for (uint64_t seed = 1; seed <= 8; seed++) {
         struct zmpi_emu_config config = setting(8, seed);
         cr_assert(run(&config, 1, 0) != 0 || !right(), "seed %llu", (unsigned long long)seed);
-        /* By nothing else: the same order with stores that are seen at once is right. */
+        /* Only the fences matter: in the same order, with stores that are seen at once, the result
+         * is right. */
         config.store_buffer = 0;
         cr_assert_eq(run(&config, 1, 0), 0, "%s", zmpi_emu_message());
         cr_assert(right());

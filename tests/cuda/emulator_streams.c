@@ -1,5 +1,5 @@
-/* emulator_streams.c - the fake CUDA runtime's streams beside each other: any order that events
- * allow, when that is asked for; memory of pools before its time; what could overlap. */
+/* emulator_streams.c - several streams of the fake CUDA runtime: any order that events allow, if
+ * the test asks for it; memory of pools before its time; work that could overlap. */
 #include <stdlib.h>
 
 #include "runtime_kit.h"
@@ -59,8 +59,8 @@ Test(streams, late_unless_asked)
     OK(cudaStreamQuery(stream));
 }
 
-/* Two streams store to the same words: what stays is the second one's, or the first one's too if
- * it does not have to wait. */
+/* Two streams store to the same words. The second one's stay; or the first one's, if the second
+ * does not have to wait. */
 static unsigned outcomes(int wait)
 {
     uint32_t *d = device(), *first = pinned(1), *second = pinned(2), *is = pinned(0);
@@ -101,7 +101,7 @@ Test(streams, environment_asks)
     cr_assert_eq(is[0], 1);
 }
 
-/* A failure is told by whatever call comes after it. */
+/* The next call after a failure reports it, whichever call it is. */
 Test(streams, failures_are_early_too)
 {
     void *d = device();
@@ -119,7 +119,7 @@ Test(streams, failures_are_early_too)
 
 /* ---- memory of pools ---- */
 
-/* Another stream may use it when that of the allocation has come to it. */
+/* Another stream may use the memory once the stream of its allocation has come to that. */
 static cudaError_t use_in_other_stream(int wait, int kernel)
 {
     uint32_t *h = pinned(1);
@@ -147,7 +147,7 @@ Test(streams, pools)
     FAILS(use_in_other_stream(0, 1), cudaErrorLaunchFailure);
 }
 
-/* What was given back is not there for what comes after. */
+/* Later work must not find memory that was given back. */
 Test(streams, freed)
 {
     uint32_t *h = pinned(1);

@@ -1,5 +1,5 @@
-/* emulator_words.c - each word of device_code.h gives what CUDA documents, under several orders of
- * execution. */
+/* emulator_words.c - each operation of device_code.h gives what CUDA documents, in several orders
+ * of execution. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

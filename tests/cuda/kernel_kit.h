@@ -1,6 +1,6 @@
 /*
- * kernel_kit.h - arrays through the kernels of gpu/ in the emulator, against the CPU's codec.
- * Device memory is ours here, between guard pages; a launch runs at once.
+ * kernel_kit.h - arrays through the kernels of gpu/ in the emulator, compared with the CPU's codec.
+ * Device memory is the test's own here, between guard pages; a launch runs at once.
  */
 #ifndef ZMPI_TESTS_CUDA_KERNEL_KIT_H
 #define ZMPI_TESTS_CUDA_KERNEL_KIT_H
@@ -24,7 +24,7 @@ static struct zmpi_emu_config kk_config;
 static bool kk_failed; /* a launch */
 static bool kk_parts;  /* several launches, one after the other, for some chunks each */
 
-/* Takes the place of the emulator's, which queues launches. */
+/* Replaces the emulator's function, which queues launches. */
 int zmpi_emu_launch(const struct zmpi_emu_grid *grid, struct zmpi_emu_stream *stream)
 {
     (void)stream;
@@ -66,7 +66,7 @@ static struct kit_stream kk_cpu(const struct zmpi_job *job, const void *src)
     return s;
 }
 
-/* Halves of what is left; what the states of the look-back say between them. */
+/* Takes half of what is left each time; the states of the look-back connect the launches. */
 static int kk_compress(const struct zmpi_cuda_plan *plan, const void *src, void *dst,
                        size_t capacity, unsigned char *work)
 {
@@ -131,8 +131,7 @@ static enum zmpi_status kk_gpu(const struct zmpi_job *job, const void *src, size
     return status;
 }
 
-/* Decoded by the kernels to dst, whose bytes not to be written must stay. shift: of dst's address
- */
+/* Decodes by the kernels to dst, whose other bytes must stay. shift: added to dst's address. */
 static enum zmpi_status kk_decode(const struct kit_stream *s, const unsigned char *need,
                                   unsigned char *dst, size_t *bad)
 {
@@ -176,7 +175,7 @@ static inline void kk_check(const struct zmpi_job *asked, const void *data, cons
     kk_turn(++turn);
     along.axes = turn % 3 ? 0 : ZMPI_AXES_GIVEN | turn / 3 % 8;
     const bool src_ends = turn % 2 != 0, out_ends = turn % 4 < 2;
-    /* As aligned as the type asks at least, and now and then no more than that. */
+    /* An address that is aligned as the type needs, and sometimes no better. */
     struct kit_guarded src = kit_guard(bytes, src_ends), out = kit_guard(bytes, out_ends);
     memcpy(src.data, data, bytes);
     memset(src.data + bytes, 0xEE, src_ends ? 0 : kk_behind(bytes));

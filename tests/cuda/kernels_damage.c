@@ -1,6 +1,6 @@
 /*
- * kernels_damage.c - streams that were damaged, or made to harm, with right checksums: the kernels
- * come to the CPU's verdict on the same chunk, and touch nothing outside stream and array.
+ * kernels_damage.c - damaged streams, and streams made to harm with right checksums: the kernels
+ * report what the CPU reports, of the same chunk, and touch nothing outside stream and array.
  */
 #include <stdio.h>
 
@@ -223,7 +223,7 @@ Test(kernels_damage, masks)
     forge(0x020000, 1, 0x0003, 4, 0, 0, 0);
 }
 
-/* A table that is not the one that was checked: no index comes from it unchecked. */
+/* A table that differs from the one that was checked: no unchecked entry may become an index. */
 Test(kernels_damage, table)
 {
     struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 30000);

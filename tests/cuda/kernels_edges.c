@@ -105,7 +105,7 @@ Test(kernels_edges, capacity)
     free(data);
 }
 
-/* Elements that no alignment of 16 bytes, or none at all, begins with. */
+/* Arrays that begin at addresses with any alignment, or none. */
 Test(kernels_edges, unaligned)
 {
     struct kit_random r = {5};
@@ -195,7 +195,8 @@ Test(kernels_edges, lengths)
     }
 }
 
-/* Rows, or planes, so far apart that 32 bits do not tell how far: their words go one by one. */
+/* Rows, or planes, so far apart that 32 bits cannot hold the distance: their words go one by one.
+ */
 Test(kernels_edges, far_apart)
 {
     static const struct {
@@ -220,7 +221,7 @@ Test(kernels_edges, far_apart)
     }
 }
 
-/* A residual of -2^63 beside an exception: no length byte tells of both. */
+/* A residual of -2^63 beside an exception: a length byte cannot tell both. */
 Test(kernels_edges, longest_residual_beside_exception)
 {
     enum { N = 64 };
@@ -241,7 +242,7 @@ Test(kernels_edges, longest_residual_beside_exception)
     free(data);
 }
 
-/* Errors that are all as large as they may be: the first bound does not do, nor the second. */
+/* All errors are as large as allowed: neither the first bound nor the second suffices. */
 Test(kernels_edges, psnr)
 {
     for (enum zmpi_type type = ZMPI_F32; type <= ZMPI_F64; type++)

@@ -1,4 +1,4 @@
-/* Kernels that are wrong, each in one way; args.which says which way where a kernel has several. */
+/* Kernels that are wrong, each in one way; args.which chooses one if a kernel has several. */
 #ifndef ZMPI_TESTS_CUDA_MISTAKES_H
 #define ZMPI_TESTS_CUDA_MISTAKES_H
 

@@ -57,7 +57,8 @@ Test(plugin, capacity, .init = find_plugin)
     cr_assert_eq(cuda->compress(&job, coded, expected_size - 1, field, &size), ZMPI_ERR_SPACE);
 }
 
-/* The second call allocates nothing, on the device, pinned, streams or events. */
+/* The second call allocates nothing: no memory on the device, no pinned memory, no streams or
+ * events. */
 Test(plugin, keeps_what_it_allocated, .init = find_plugin)
 {
     float decoded[N];
@@ -88,7 +89,7 @@ Test(plugin, threads, .init = find_plugin)
         pthread_join(thread[i], NULL);
 }
 
-/* Work is done on the GPU that holds the data; the program's choice stays as it was. */
+/* The work happens on the GPU that holds the data; the program's choice of a GPU stays. */
 Test(plugin, two_devices, .init = two_gpus)
 {
     int device;
@@ -152,7 +153,7 @@ Test(plugin, range, .init = find_plugin)
     cr_assert_eq(cuda->range(ZMPI_F32, (char *)device + 1, N - 1, 0, &is), ZMPI_ERR_UNSUPPORTED);
 }
 
-/* What fails says which call; data of the device are compressed on the host; `auto` learns. */
+/* A failure names the call; the host compresses the device's data; `auto` learns. */
 Test(plugin, failure, .init = find_plugin)
 {
     struct zmpi_offload o = {.what = "test", .name = "auto"};
@@ -184,7 +185,7 @@ Test(plugin, failure, .init = find_plugin)
     cr_assert_eq(cuda->where(device), ZMPI_MEMORY_GPU);
 }
 
-/* Too little memory for a call is said; what is idle is given up for it first. */
+/* A call with too little memory says so, after idle memory was given up for it. */
 Test(plugin, memory, .init = find_plugin)
 {
     size_t available, total;

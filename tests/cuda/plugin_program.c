@@ -1,6 +1,6 @@
 /*
- * plugin_program.c - what a program sees of the CUDA plug-in that it knows nothing of: its driver,
- * contexts, errors and streams are as they would be without.
+ * plugin_program.c - what a program that knows nothing of the CUDA plug-in sees of it: driver,
+ * contexts, errors and streams are as they would be without it.
  */
 #include "layout/stream.h"
 #include "plugin.h"
@@ -42,7 +42,7 @@ static void compress_in_another_thread(void)
 
 /* ---- the driver, contexts ---- */
 
-/* Until the program, or a buffer that is worth it, starts it. */
+/* The driver sleeps until the program, or a buffer that is worth it, starts it. */
 Test(plugin_program, driver_sleeps, .init = open_plugins)
 {
     const char *why;
@@ -58,7 +58,7 @@ Test(plugin_program, driver_sleeps, .init = open_plugins)
     cr_assert_eq(zmpi_emu_contexts(), 0);
 }
 
-/* Memory of the device is found without anybody having asked for the device. */
+/* The plug-in finds memory of the device although nobody has asked for the device. */
 Test(plugin_program, keeps, .init = open_plugins)
 {
     void *device = on_device(field, sizeof field);
@@ -67,7 +67,7 @@ Test(plugin_program, keeps, .init = open_plugins)
     succeeds(device);
 }
 
-/* Asked for by name, it makes a context when there is something to do, and no earlier. */
+/* If it is asked for by name, it makes a context when there is work, and no earlier. */
 Test(plugin_program, context_for_work, .init = find_plugin)
 {
     cr_assert_eq(cuda->where(field), ZMPI_MEMORY_HOST);
@@ -76,7 +76,8 @@ Test(plugin_program, context_for_work, .init = find_plugin)
     cr_assert_eq(zmpi_emu_contexts(), 1);
 }
 
-/* One that the program has made is worked in, and stays the current one; no other is made. */
+/* It works in a context that the program has made, which stays the current one, and makes no other.
+ */
 Test(plugin_program, own_context, .init = find_plugin)
 {
     CUcontext own, now;
@@ -99,8 +100,8 @@ Test(plugin_program, own_context, .init = find_plugin)
     cr_assert_eq(zmpi_emu_contexts(), 2);
 }
 
-/* Nothing of one that has gone is used in the next, though that has its address, nor afterwards, to
- * give back what has not gone with it. */
+/* It uses nothing of a destroyed context in the next one, though that has its address; nor later,
+ * to release what is left. */
 Test(plugin_program, contexts_come_and_go, .init = find_plugin)
 {
     size_t available, total;
@@ -197,7 +198,8 @@ Test(plugin_program, reset_without_pools, .init = without_pools)
 
 /* ---- errors ---- */
 
-/* One that the program has not asked for yet is there when it does, and is not taken for ours. */
+/* An error that the program has not read yet is still there when it does, and the plug-in does not
+ * take it for its own. */
 Test(plugin_program, last_error_stays, .init = open_plugins)
 {
     const char *why;
@@ -216,7 +218,7 @@ Test(plugin_program, last_error_stays, .init = open_plugins)
     cr_assert_eq(cudaGetLastError(), cudaErrorMemoryAllocation);
 }
 
-/* What the process does not survive is told from what it does. */
+/* Errors that end the process's use of the device are told from others. */
 Test(plugin_program, broken, .init = find_plugin)
 {
     succeeds(field);
@@ -273,8 +275,8 @@ Test(plugin_program, nothing, .init = find_plugin)
 
 /* ---- who waits ---- */
 
-/* Work of the program's that is not in the default stream may wait for other ranks: nothing here
- * waits for it, not to allocate and not to free. Without pools it cannot be helped. */
+/* Work of the program outside the default stream may wait for other ranks. Nothing here waits for
+ * it, neither to allocate nor to free. Without pools this cannot be avoided. */
 static void leaves_streams_alone(bool alone)
 {
     cudaStream_t stream;
@@ -302,7 +304,7 @@ Test(plugin_program, streams_without_pools, .init = without_pools)
     leaves_streams_alone(false);
 }
 
-/* What is kept in one context is not lost to another. */
+/* Memory that is kept in one context is not lost to another. */
 static void frees_memory(void)
 {
     void *memory;

@@ -123,8 +123,8 @@ static void same(enum kind kind, const void *is, const void *should, size_t byte
 
 static bool cannot_wait; /* it is the waiting that fails */
 
-/* Nothing goes on behind the program's back, whatever became of the call: it may use its memory,
- * and other calls that of the plug-in. */
+/* Nothing of the call goes on in the background, whatever became of it: the program may use its
+ * memory, and other calls that of the plug-in. */
 static void ended(void)
 {
     cr_assert(cannot_wait || zmpi_emu_queued() == 0, "work is left: %u", zmpi_emu_queued());
@@ -170,7 +170,7 @@ static void there_and_back(enum kind kind)
     cr_assert_eq(status, ZMPI_OK, "%s: %s", zmpi_strerror(status), cuda->problem());
 }
 
-/* As late as may be, and in other orders. */
+/* With streams as late as possible, and in other orders. */
 static void in_all_orders(enum kind kind)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -209,7 +209,7 @@ Test(plugin_slices, types, .init = find_plugin)
     there_and_back(DEVICE);
 }
 
-/* Slices are layers of tiles; where there is but one of those, they have nothing to be cut by. */
+/* Slices are layers of tiles; an array with one layer has one slice. */
 Test(plugin_slices, shapes, .init = find_plugin)
 {
     static const size_t extent[][3] = {{1, 151, 257}, {1, 45, 1000}, {21, 50, 33}, {17, 65, 40},
@@ -244,8 +244,8 @@ Test(plugin_slices, memory_without_pools, .init = without_pools)
     in_all_orders(DEVICE);
 }
 
-/* What the first slice would have differences along is not what all of the array has: the axes are
- * chosen from all of it, of which the device has not more than that slice. */
+/* The first slice suggests other axes than the whole array. The CPU chooses them from all of it, of
+ * which the device has only that slice. */
 Test(plugin_slices, axes, .init = find_plugin)
 {
     enum { ROWS = 120, ROW = 256 };
@@ -262,8 +262,8 @@ Test(plugin_slices, axes, .init = find_plugin)
     there_and_back(PLAIN);
 }
 
-/* Those that a job has: from the host, where they are chosen before all is there, and as a whole.
- */
+/* Axes that a job has: from the host, where they are chosen before the array is there, and as a
+ * whole. */
 Test(plugin_slices, given_axes, .init = find_plugin)
 {
     for (unsigned axes = 0; axes < 8; axes += 3) {
@@ -356,8 +356,8 @@ Test(plugin_slices, parts, .init = find_plugin)
 
 /* ---- failures ---- */
 
-/* The n-th call of `name` fails, for every n that there is: then that is the answer, or nothing is
- * wrong; and the next call is right again, in memory that nobody else writes any more. */
+/* The n-th call of `name` fails, for every n. The call reports that, or nothing is wrong; the next
+ * call is right again, in memory that nobody else writes any more. */
 static size_t each_fails(const char *name, enum kind kind, bool reset)
 {
     size_t failed = 0;
@@ -430,7 +430,7 @@ Test(plugin_slices, work_fails, .init = find_plugin)
     cr_assert_geq(each_fails("copy", PLAIN, true), 10 / STEP);
 }
 
-/* The streams beside the first one are not to be had: that is said, and nothing is half made. */
+/* The streams beside the first one cannot be made: the call says so, and nothing is half made. */
 Test(plugin_slices, nothing_to_make_them_of, .init = find_plugin)
 {
     static const char *const name[] = {"cudaStreamCreate", "cudaEventCreateWithFlags",
@@ -466,8 +466,8 @@ Test(plugin_slices, keeps_what_it_made, .init = find_plugin)
     there_and_back(PLAIN);
 }
 
-/* While a slice is in the kernel, the device could bring the next one and take the last one's
- * payload away. */
+/* While a slice is in the kernel, the device could fetch the next one and return the last one's
+ * payload. */
 Test(plugin_slices, copies_and_kernels_overlap, .init = find_plugin)
 {
     struct zmpi_emu_overlaps o;
@@ -485,7 +485,7 @@ Test(plugin_slices, copies_and_kernels_overlap, .init = find_plugin)
     zmpi_emu_take_overlaps(&o);
     cr_assert_eq(o.kernels, 7);
     cr_assert(o.up >= 4 && o.down >= 3, "up %d, down %d", (int)o.up, (int)o.down);
-    /* From the device's memory there is only one way to go. */
+    /* From the device's memory there are copies in one direction only. */
     unsigned char *device = take(DEVICE, cpu.bytes);
     put(DEVICE, device, cpu.array, cpu.bytes);
     zmpi_emu_take_overlaps(&o);

@@ -1,4 +1,4 @@
-/* access.h - one data access of one rank on both files, from its call to its completion. */
+/* access.h - one data access of one rank on both files, from the call to its completion. */
 #ifndef ZMPI_TESTS_DIFFERENTIAL_ACCESS_H
 #define ZMPI_TESTS_DIFFERENTIAL_ACCESS_H
 
@@ -24,10 +24,11 @@ struct flight {
     int rc[2];
 };
 
-/* The call itself. For reads the model must not have changed yet. simple: for the plain file. */
+/* Makes the call. For reads the model must not have changed yet. simple: in a simpler way for the
+ * plain file. */
 void flight_start(struct flight *x, struct model *m, const struct line *l, const struct move *v,
                   int rank, MPI_File file[2], int sides, bool simple);
-/* Compare everything, free everything. sabotage: a call whose result is falsified. */
+/* Compares everything, and frees it. sabotage: a call whose result is falsified. */
 void flight_finish(struct flight *x, const char *sabotage);
 void flights_complete(struct flight *x, int n, int how, const char *sabotage);
 

@@ -1,13 +1,13 @@
 /*
  * differential.h - random MPI-IO programs, each run on a compressed and on a plain file at once.
  *
- * A program is a list of lines of numbers (program.c), so that it can be kept in a file, cut down
+ * A program is a list of lines of numbers (program.c), so that it can be kept in a file, cut down,
  * and printed as C (emit.c). The model (model.c, rules.c) knows what a correct library does with a
- * line and whether MPI allows it there: generate.c appends only lines that it allows, execute.c
- * skips those that it does not, so that any subset of the lines is a correct program again.
+ * line, and whether MPI allows it there. generate.c appends only allowed lines; execute.c skips
+ * others, so that any subset of the lines is a correct program again.
  *
- * What fails is run again with two plain files and without the library in front: what the MPI
- * library cannot do by itself is not held against zmpi (differential.py).
+ * A failing program runs again with two plain files and without the library: an error of the MPI
+ * library itself is not zmpi's (differential.py).
  */
 #ifndef ZMPI_TESTS_DIFFERENTIAL_H
 #define ZMPI_TESTS_DIFFERENTIAL_H
@@ -195,7 +195,7 @@ struct handle {
     int flights[RANKS];
 };
 
-/* What a byte went through since the last synchronisation. An actor is a rank with a handle. */
+/* The history of a byte since the last synchronisation. An actor is a rank with a handle. */
 struct byte {
     unsigned char value;
     unsigned char writer;   /* actor + 1 */
@@ -240,18 +240,18 @@ struct move {
 };
 
 void moves_free(struct move move[RANKS]);
-/* Does MPI allow this line now? For LINE_ACCESS, move tells what it does. */
+/* Does MPI allow this line now? For LINE_ACCESS, `move` tells what it does. */
 bool model_allows(struct model *m, const struct line *l, struct move move[RANKS]);
 /* Do it. */
 void model_apply(struct model *m, const struct line *l, struct move move[RANKS]);
-/* Will the open, or this kind of call that is wrong on purpose, be an error? */
+/* Must the open, or this kind of deliberately wrong call, fail? */
 bool model_open_works(const struct model *m, const struct line *l);
 
 int64_t view_offset(const struct model *m, const struct view *v, int64_t position);
 /* Etypes of the view below the end of the file. */
 int64_t view_end(const struct model *m, const struct view *v, int64_t size);
 int64_t view_etype(const struct model *m, const struct view *v);
-/* Size of the file as this rank may know it, -1 if others are changing it. */
+/* The size of the file as this rank may know it; -1 if others are changing it. */
 int64_t model_size(const struct model *m, int handle, int rank);
 /* What one rank writes. */
 void move_data(const struct model *m, const struct line *l, const struct move *v, int rank,
@@ -313,9 +313,9 @@ void execute(struct session *s, struct model *m, const struct program *p);
 
 /* ---- quirks.c: what MPI libraries cannot do ---- */
 
-/* Can the plain file have this view? Else the program goes on without a plain file. */
+/* Can the plain file have this view? Otherwise the program goes on without a plain file. */
 bool quirks_bear_view(const struct type *etype, const struct type *filetype, bool sequential);
-/* Can the plain file be accessed just so, or by quirks_simple_call from bytes in a row? */
+/* Can the plain file be accessed in this way, or by quirks_simple_call from contiguous bytes? */
 enum bearing { CAN, SIMPLY, CANNOT };
 enum bearing quirks_bear_access(const struct model *m, const struct line *l,
                                 const struct move move[RANKS]);
@@ -330,7 +330,7 @@ bool quirks_bear_error(enum wrong which);
 
 /* What is being done, for messages. */
 void compare_context(int64_t program, int line, const char *what);
-/* From now on the process ends itself after so many seconds, and says where; 0: never. */
+/* After so many seconds the process ends itself and says where it was; 0: never. */
 void compare_watch(unsigned seconds);
 /* untouched: both files are plain; alone: there is no plain file. */
 void compare_files(bool untouched, bool alone);
@@ -342,12 +342,13 @@ extern bool compare_plain;   /* both files are plain: can the MPI library do thi
 extern int64_t
     compare_strict_line; /* then: in this line, without an error; 0: without a crash and in time */
 _Noreturn void compare_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* z: compressed, p: plain. Without a model the two must agree; with one z must agree with it. */
+/* z: compressed, p: plain. Without a model the two must agree; with one, z must agree with it. */
 void compare_both(const char *what, int64_t z, int64_t p);
 void compare_three(const char *what, int64_t z, int64_t p, int64_t model);
 void compare_bytes(const char *what, const unsigned char *z, const unsigned char *p,
                    const unsigned char *model, int64_t n);
-/* Of a call that must fail. MPI libraries differ in the class, and some let such calls pass. */
+/* For a call that must fail. MPI libraries differ in the error class, and some accept such calls.
+ */
 void compare_wrong(const char *what, int z, int p);
 int error_class(int rc);
 

@@ -212,8 +212,8 @@ static bool is_open(const struct model *m, int file)
     return false;
 }
 
-/* Then what one wrote is there for all at once. Not for those who opened it for reading only: there
- * MPI asks for MPI_File_sync, in atomic mode too (13.6.1), and they need it. */
+/* Then what one actor wrote is there for all at once. Those who opened the file read-only are
+ * excepted: MPI asks them for MPI_File_sync, in atomic mode too (13.6.1), and they need it. */
 static bool all_atomic(const struct model *m, int file)
 {
     int readers = 0, handles = 0;

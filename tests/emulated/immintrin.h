@@ -1,7 +1,7 @@
 /*
- * immintrin.h - AVX-512 in C, in front of the compiler's header of this name: the kernels' own
- * source is tested with it on machines that lack AVX-512. Most is SIMDe's (libsimde-dev); what that
- * lacks is here. Memory that a mask leaves out is not touched. The machine must have AVX2 and BMI.
+ * immintrin.h - AVX-512 in C, included in place of the compiler's header: it tests the kernels' own
+ * source on machines without AVX-512. Most of it is SIMDe (libsimde-dev); this file has what SIMDe
+ * lacks. Masked accesses leave other memory untouched. The machine must have AVX2 and BMI.
  */
 #ifndef ZMPI_EMULATED_H
 #define ZMPI_EMULATED_H

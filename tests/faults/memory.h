@@ -1,18 +1,16 @@
 /*
- * memory.h - memory, threads and MPI objects that libzmpi.so does not get when a test says so: a
- * library that stands behind it, in front of MPI and libc.
+ * memory.h - memory, threads and MPI objects that libzmpi.so does not get if a test says so: a
+ * library behind it, in front of MPI and libc.
  *
- * Calls are counted from lack_set on; number `at`, and those after it, fail. Only what libzmpi.so
- * itself asks for is counted, told by the address that a call returns to: the program, MPI and libc
- * get what they ask for.
+ * It counts calls from lack_set on; number `at`, and those after it, fail. Only calls of libzmpi.so
+ * itself count, which the return address tells: the program, MPI and libc get what they ask for.
  *
- * Without a call of lack_set, for programs that fail before they could call it or do not know of
- * it:
+ * For programs that do not call lack_set, or fail before they could:
  *
- *     LACK=AT[:TIMES[:RANK]]    from the start on, in the process that the launcher calls rank
- * RANK (default all) LACK_OF=NAME              what asks: the library whose path has NAME in
- * it [libzmpi.so]; program: the program LACK_COUNT=FILE           how many calls there were is
- * appended to this file at the end
+ *     LACK=AT[:TIMES[:RANK]]    from the start, in the process of that rank by the launcher (all)
+ *     LACK_OF=NAME              the caller: the library whose path contains NAME [libzmpi.so],
+ *                               or `program`
+ *     LACK_COUNT=FILE           at the end the number of calls is appended to this file
  */
 #ifndef ZMPI_TESTS_MEMORY_H
 #define ZMPI_TESTS_MEMORY_H
@@ -29,9 +27,9 @@ struct lack {
     long times; /* how many in a row; 0: all from there on */
 };
 
-/* NULL: all is there again. */
+/* NULL: nothing fails any more. */
 void lack_set(const struct lack *lack);
-/* Nothing fails, and nothing is counted, until it goes on. */
+/* Pauses: nothing fails and nothing is counted until it is resumed. */
 void lack_pause(int paused);
 /* How many such calls there were since lack_set. */
 long lack_count(void);

@@ -1,4 +1,4 @@
-/* outcome.h - what programs whose calls fail have in common: errors, and ends that are none. */
+/* outcome.h - what programs whose calls fail share: errors, and whether all ranks go on. */
 #ifndef ZMPI_TEST_OUTCOME_H
 #define ZMPI_TEST_OUTCOME_H
 
@@ -14,7 +14,7 @@ static inline int class_of(int rc)
     return class;
 }
 
-/* All ranks come here: that is half of the test. Has any of them an error? */
+/* All ranks must come here, which is half of the test. Does any of them have an error? */
 static inline bool any_failed(int rc)
 {
     int mine = rc != MPI_SUCCESS, any;

@@ -95,7 +95,7 @@ static off_t here(int fd)
     return offset;
 }
 
-/* How much of a transfer is to be done, -1: it fails. *last: the process dies then. */
+/* How much of a transfer is done; -1: it fails. *last: the process dies afterwards. */
 static ssize_t allowed(enum fault_call call, int fd, size_t size, off_t offset, bool *last)
 {
     const enum fault_act act = act_of(call, fd, offset);
@@ -236,7 +236,7 @@ int fallocate(int fd, int mode, off_t offset, off_t size)
     return most < 0 ? -1 : (int)done(last, NEXT(fallocate)(fd, mode, offset, most));
 }
 
-/* All commands take a number or a pointer: as a pointer it comes through either way. */
+/* All commands take a number or a pointer; both pass through as a pointer. */
 int fcntl(int fd, int command, ...)
 {
     bool last;

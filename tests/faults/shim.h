@@ -1,9 +1,9 @@
 /*
- * shim.h - system calls that fail when a test says so: a library that stands between MPI and libc.
+ * shim.h - system calls that fail when a test says so: a library between MPI and libc.
  *
- * A program linked to it chooses one kind of call on one file. The calls are counted from fault_set
- * on; number `at`, and those after it, get what `act` says. Preloaded into another program, it
- * makes the first sector of the file that ZMPI_TEST_FIRST_SECTOR names unreadable.
+ * A program that is linked to it chooses one kind of call on one file. Calls are counted from
+ * fault_set on; number `at`, and those after it, get what `act` says. Preloaded into another
+ * program, it makes the first sector of the file that ZMPI_TEST_FIRST_SECTOR names unreadable.
  */
 #ifndef ZMPI_TESTS_SHIM_H
 #define ZMPI_TESTS_SHIM_H
@@ -35,11 +35,11 @@ struct fault {
     int error;
     long at;           /* the first call that it happens to, from 1 */
     long times;        /* to how many in a row; 0: to all from there on */
-    long below;        /* only to reads and writes that begin in so many first bytes; 0: wherever */
+    long below;        /* only reads and writes that begin within so many first bytes; 0: all */
     const char *stuck; /* a file that cannot be renamed, whatever `file` is, or NULL */
 };
 
-/* NULL: no faults from here on. `fault` must live on. */
+/* NULL: no faults from now on. `fault` must stay in memory. */
 void fault_set(const struct fault *fault);
 /* How many such calls there were since fault_set. */
 long fault_count(void);

@@ -1,6 +1,6 @@
 /*
- * fix_checksums.h - make the checksums of a changed stream or container right, as far as its parts
- * can be found, so that a fuzzer gets past them to what they protect.
+ * fix_checksums.h - corrects the checksums of a changed stream or container, as far as its parts
+ * can be found, so that a fuzzer gets past them to the code that they protect.
  */
 #ifndef FIX_CHECKSUMS_H
 #define FIX_CHECKSUMS_H

@@ -1,9 +1,9 @@
 /*
- * cases.h - how the golden files are made: by make.c, which writes them, and by
- * tests/unit/stream/golden.c, which makes them again and compares.
+ * cases.h - how the golden files are made. make.c writes them; tests/unit/stream/golden.c makes
+ * them again and compares.
  *
  * All data come from integers, scaled by powers of two, so that every machine makes the same. Cases
- * are only ever added: a file here is a promise to everybody who has one like it.
+ * are only added: a file here is a promise to everybody who has one like it.
  */
 #ifndef GOLDEN_CASES_H
 #define GOLDEN_CASES_H
@@ -266,7 +266,7 @@ static inline void golden_f32_psnr_grid(struct golden *g)
     golden_one(g, 20, &a, "psnr=50", src);
 }
 
-/* Only the last bound does: all errors are the same, and large by the first two. */
+/* Only the last bound suffices: all errors are equal, and too large with the first two. */
 static inline void golden_f32_psnr_worst_grid(struct golden *g)
 {
     static float src[60 * 90];

@@ -1,5 +1,5 @@
 /*
- * check.h - what the MPI test programs share. A check that fails says its rank, place and case on
+ * check.h - what the MPI test programs share. A failing check prints its rank, place and case on
  * standard error and ends the job.
  */
 #ifndef ZMPI_TESTS_CHECK_H
@@ -180,7 +180,7 @@ static inline int check_open_files(void)
     return n;
 }
 
-/* MPI 3.1, 13.6.1: what one rank wrote before is what all see after. */
+/* MPI 3.1, 13.6.1: afterwards all ranks see what one rank wrote before. */
 static inline void check_sync(MPI_File file, MPI_Comm comm)
 {
     OK(MPI_File_sync(file));
@@ -196,7 +196,7 @@ static inline void check_remove(const char *path, MPI_Comm comm)
     MPI_Barrier(comm);
 }
 
-/* Files with this in their names, which a run that failed has left here, are gone. Collective. */
+/* Removes files with this in their names, which an earlier failed run has left here. Collective. */
 static inline void check_clear(const char *part)
 {
     DIR *here = check_rank(MPI_COMM_WORLD) == 0 ? opendir(".") : NULL;

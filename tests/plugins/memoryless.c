@@ -1,4 +1,4 @@
-/* memoryless.c - says that it has memory, and not what is in it. */
+/* memoryless.c - a device that says it has memory, but not how to read it. */
 #include "good.h"
 
 const struct zmpi_device *zmpi_device_plugin(void)

@@ -32,14 +32,14 @@ struct units;
 struct units *units_open(unsigned stall, uint64_t seed);
 void units_close(struct units *u);
 
-/* Which one, what stays the same; and let it begin. */
+/* Chooses a module and its constant inputs, and starts it. */
 void units_select(struct units *u, enum unit unit, uint32_t a, uint32_t b, uint32_t c);
 void units_start(struct units *u);
 
-/* Send n items; what came out till nothing came for a while, at most `capacity` items. */
+/* Sends n items; returns what came out until nothing came for a while, at most `capacity` items. */
 size_t units_run(struct units *u, const uint32_t (*in)[UNIT_WORDS], size_t n,
                  uint32_t (*out)[UNIT_WORDS], size_t capacity);
-/* What is to be seen there two cycles later. */
+/* What its outputs show two cycles later. */
 uint32_t units_look(struct units *u, unsigned word);
 
 #ifdef __cplusplus

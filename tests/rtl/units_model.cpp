@@ -65,13 +65,13 @@ extern "C" size_t units_run(struct units *u, const uint32_t (*in)[UNIT_WORDS], s
 {
     size_t sent = 0, received = 0;
     for (unsigned idle = 0; idle < PATIENCE; idle++) {
-        /* What was offered and not taken stays. */
+        /* An offered item that was not taken stays. */
         if (!u->top.in_valid && sent < n && !u->chance()) {
             for (int i = 0; i < UNIT_WORDS; i++)
                 u->top.in[i] = in[sent][i];
             u->top.in_valid = 1;
         }
-        /* Of these only one can wait. */
+        /* Only one of these can wait. */
         u->top.out_ready = u->top.unit != UNIT_PACK || !u->chance();
         u->top.clk = 0;
         u->top.eval();

@@ -46,7 +46,7 @@ static const struct sample {
 
 enum { SAMPLES = sizeof samples / sizeof *samples };
 
-/* A result, and what it must stay, behind the stream too. */
+/* A result that must stay as it is, also behind the stream. */
 struct result {
     unsigned char *is, *must;
     size_t capacity;

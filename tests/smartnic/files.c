@@ -1,6 +1,6 @@
 /*
- * files.c - which files zmpi-nicd writes to, and what: asked by the plug-in itself, as a process
- * would that has gone wrong.
+ * files.c - which files zmpi-nicd writes to, and what. The plug-in itself asks, as a process would
+ * that has gone wrong.
  *
  *     nic_files FOLDER OUTSIDE      the daemon has --files FOLDER
  */
@@ -142,7 +142,7 @@ static void written(const char *path, uint64_t offset)
     free(must);
 }
 
-/* Emptied, by whomever, while the stream waits for its place. */
+/* Somebody empties the file while the stream waits for its place. */
 static void place_too_late(const char *path)
 {
     unsigned char head[ZMPI_RECORD_HEADER_BYTES], bytes[1];

@@ -1,4 +1,5 @@
-/* fixed_ids.c - preloaded: containers get the same id each time, so that files can be compared. */
+/* fixed_ids.c - preloaded: gives containers the same id each time, so that files can be compared.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
@@ -6,7 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The plug-in draws nonces of the same size: zmpi-nicd does not answer one that comes again. */
+/* The plug-in draws nonces of the same size, which must differ: zmpi-nicd does not answer a
+ * repeated one. */
 static int is_plugin(const void *caller)
 {
     Dl_info from;

@@ -1,8 +1,7 @@
 /*
- * late.c - a place that a daemon hears of when the client has given up, and has begun the file
- * anew.
+ * late.c - a daemon hears of a place when the client has given up and has begun the file again.
  *
- *     nic_late FILE PID      of the daemon
+ *     nic_late FILE PID      PID is the daemon's
  */
 #define _GNU_SOURCE
 #include <math.h>

@@ -109,7 +109,8 @@ Test(protocol, every_truncation)
     }
 }
 
-/* Any bit: the keyed hash tells. With the hash put right: what is taken makes sense. */
+/* Flips any bit: the keyed hash tells. With the hash corrected, every message that is accepted must
+ * make sense. */
 Test(protocol, every_bit)
 {
     unsigned char m[NIC_MESSAGE_MAX];

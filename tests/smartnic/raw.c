@@ -199,7 +199,7 @@ static void refusal(uint32_t codec, unsigned version, enum nic_reason reason)
     leave(&c);
 }
 
-/* More greetings that nobody uses than are remembered: the oldest is forgotten. */
+/* More unused greetings than the daemon remembers: it forgets the oldest. */
 static void flood(void)
 {
     static struct client c;
@@ -260,7 +260,7 @@ static void reply(struct client *c, uint64_t id, enum nic_outcome outcome, const
     c->answered[id] = false;
 }
 
-/* The daemon has forgotten this client: not even a place for nothing is answered. */
+/* The daemon has forgotten this client: it does not even answer a place for nothing. */
 static void forgotten(struct client *c, const char *what)
 {
     progress(c, NULL, NULL, 0.3);
@@ -284,7 +284,8 @@ static void requests(void)
     m = request_of(&c, (size_t)1 << 20);
     send_request(&c, 8, &m);
     reply(&c, 8, NIC_TOO_LARGE, "what is too large");
-    /* One is here, one may wait for its memory: of a burst the first is served, and not all. */
+    /* One request is there, one may wait for memory: of a burst the daemon serves the first, and
+     * not all. */
     unsigned busy = 0;
     m = request_of(&c, FLOATS);
     for (uint64_t id = 10; id < 20; id++)
@@ -348,7 +349,7 @@ static void silent(const char *container)
     reply(&busy, 1, NIC_BUSY, "kept for one that was silent");
     leave(&busy);
 
-    /* It asks, and gives nothing: its place is free for another one. */
+    /* It asks, and sends no data: its place is free for another client. */
     greet(&busy);
     const struct nic_request m = request_of(&busy, FLOATS);
     busy.sent = false;

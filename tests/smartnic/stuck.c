@@ -1,5 +1,5 @@
-/* stuck.c - for the plug-in: the call of nic_progress that ZMPI_TEST_STUCK counts does not return.
- */
+/* stuck.c - for the plug-in: the call of nic_progress whose number ZMPI_TEST_STUCK gives does not
+ * return. */
 #include <stdlib.h>
 #include <unistd.h>
 

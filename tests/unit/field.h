@@ -55,7 +55,7 @@ static inline bool field_load(struct field *f, const char *folder, const char *n
     return true;
 }
 
-/* All of them; with a slow malloc about a quarter, the same ones everywhere. */
+/* All of them. If malloc is slow, about a quarter, the same ones on every machine. */
 static inline bool field_wanted(const char *name)
 {
     unsigned sum = 0;

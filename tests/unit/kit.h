@@ -232,14 +232,14 @@ static inline double kit_abs_bound(const struct kit_stream *s)
     return info.abs_bound;
 }
 
-/* Must this element come back bit for bit whatever the bound? */
+/* Must this element come back bit for bit, whatever the bound? */
 static inline bool kit_exact(double x)
 {
     return !isfinite(x) || (x == 0 && signbit(x));
 }
 
-/* Is |x - y| <= bound, in exact arithmetic? The rounded difference and what it lacks (Knuth's
- * TwoSum) are the exact one. */
+/* Is |x - y| <= bound in exact arithmetic? The rounded difference and its rounding error (Knuth's
+ * TwoSum) together are exact. */
 static inline bool kit_within(double x, double y, double bound)
 {
     double d = x - y, b = d - x, rest = (x - (d - b)) + (-y - b);

@@ -1,4 +1,4 @@
-/* long.h - how often tests repeat what is random. */
+/* long.h - how often tests repeat random cases. */
 #ifndef ZMPI_TEST_LONG_H
 #define ZMPI_TEST_LONG_H
 
@@ -12,8 +12,8 @@ static inline bool test_long(void)
     return s != NULL && s[0] != '\0';
 }
 
-/* AddressSanitizer maps and unmaps each large piece of memory: an eighth of n there, as one round
- * is slow and the other builds run them all. */
+/* An eighth of n with AddressSanitizer, which maps and unmaps each large piece of memory: a round
+ * is slow there, and the other builds run them all. */
 #ifdef __SANITIZE_ADDRESS__
 enum { TEST_LESS = 8 };
 #else

@@ -1,7 +1,7 @@
 /*
- * criterion.h - as much of Criterion as the codec's unit tests use, for builds for a machine that
- * there is no Criterion for and that an emulator stands in for: every test in a process of its own,
- * no limits of time (CTest has them). Included by one file of a program.
+ * criterion.h - the part of Criterion that the codec's unit tests use, for cross builds, whose
+ * machine an emulator replaces and which have no Criterion. Every test runs in a process of its
+ * own; CTest has the time limits. One file of a program includes it.
  */
 #ifndef CRITERION_H
 #define CRITERION_H
@@ -102,7 +102,7 @@ static inline void cr_call(void (*f)(void))
         f();
 }
 
-/* In a child, so that a crash is one test's. Did it pass? */
+/* Runs a test in a child, so that a crash is that test's alone. Did it pass? */
 static int cr_run(const struct cr_test *t)
 {
     int status;

@@ -1,4 +1,4 @@
-/* check.h - streams by PEs against those of the CPU, and both back. */
+/* check.h - compares streams by PEs with those of the CPU, and decodes both. */
 #ifndef ZMPI_TEST_WSE_CHECK_H
 #define ZMPI_TEST_WSE_CHECK_H
 
@@ -31,7 +31,7 @@ static inline void check_back(struct chip *to, const struct zmpi_array *a,
 }
 
 /* Compresses the data on `from` and decompresses them on `to`; the bytes must be the CPU's. axes:
- * as in a job. count: of chunks coded, and decoded. */
+ * as in a job. count: the chunks that PEs coded, and decoded. */
 static inline void check_along(struct chip *from, struct chip *to, const struct zmpi_array *a,
                                struct zmpi_bound bound, unsigned axes, const void *data,
                                struct wse_count count[2])
@@ -71,7 +71,7 @@ static inline void check_bytes(struct chip *from, struct chip *to, const struct 
 
 enum { CHECK_HEAD = 88 }; /* of a stream of one chunk */
 
-/* Make a stream of one chunk valid that was changed. */
+/* Makes a changed stream of one chunk valid again. */
 static inline void check_seal(struct kit_stream *s)
 {
     const size_t size = s->size - CHECK_HEAD;
@@ -89,8 +89,8 @@ static inline unsigned char *check_planes(const struct kit_stream *s, const stru
     return s->data + CHECK_HEAD + 12 + (blocks + 3) / 4 * 4 + 4 * k * (length + 1);
 }
 
-/* A stream of one chunk with residuals of `length` bits: random ones, or with few bits set; 0 if
- * there is no random generator. */
+/* Makes a stream of one chunk whose residuals have `length` bits, random ones, or with few bits
+ * set; 0 if there is no random generator. */
 static inline struct kit_stream check_residuals(struct kit_random *r, const struct zmpi_array *a,
                                                 unsigned length, unsigned axes)
 {

@@ -13,7 +13,7 @@
 static float largest(const float *x, uint32_t n, float most)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (x[i] > most) /* passes over NaN: the worst that a device may do */
+        if (x[i] > most) /* ignores NaN: the worst that a device may do */
             most = x[i];
     return most;
 }
@@ -284,7 +284,7 @@ static void store_planes(struct pe *p, uint32_t at, uint32_t n)
         p->data[at + i] = value_of(p->a[i] | (uint32_t)p->a[i + 16] << 16);
 }
 
-/* The lower or upper halves of the magnitudes, as the network takes them. */
+/* The lower or upper halves of the magnitudes, in the network's order. */
 static void spread(struct pe *p, unsigned which, uint16_t mask, bool signs)
 {
     for (unsigned j = 0; j < 32; j++)

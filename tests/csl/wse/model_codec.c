@@ -32,7 +32,7 @@ Test(wse_model, bounds)
         all_kinds(&a, kit_abs(bounds[i]), i, count);
         all_kinds(&b, kit_rel(bounds[i] < 1 ? bounds[i] : 1e-6), 100 + i, count);
     }
-    for (int i = 0; i < 2; i++) /* PEs do most of it: they are what is tested */
+    for (int i = 0; i < 2; i++) /* PEs do most of it: the test is about them */
         cr_assert_gt(count[i].chip, count[i].host);
 }
 
@@ -60,7 +60,7 @@ Test(wse_model, shapes)
     }
 }
 
-/* Values around what decides: half steps, the limits of levels, zeros of either sign. */
+/* Values near decisions: half steps, the limits of levels, zeros of either sign. */
 Test(wse_model, edges)
 {
     struct chip *chip = wse_model_new(2, 1);
@@ -92,8 +92,8 @@ Test(wse_model, edges)
     wse_model_free(chip);
 }
 
-/* A stream of one chunk with any residuals: what wraps around, or is not exact in a float, is the
- * host's. */
+/* A stream of one chunk with any residuals. The host must decode what wraps around or is not exact
+ * in a float. */
 Test(wse_model, any_residuals)
 {
     struct chip *chip = wse_model_new(1, 1);
@@ -175,8 +175,8 @@ Test(wse_model, failures)
     wse_model_free(failing_model);
 }
 
-/* Parts of a stream: what is not needed is not touched, and a chunk whose checksum is wrong is
- * refused. */
+/* Parts of a stream: chunks that are not needed stay untouched, and a chunk with a wrong checksum
+ * is refused. */
 Test(wse_model, parts)
 {
     struct chip *chip = wse_model_new(2, 1);

@@ -1,4 +1,4 @@
-/* model_pe.h - what the models of the two kernels share: a PE's memory, and the network. */
+/* model_pe.h - what the models of both kernels share: a PE's memory, and the network. */
 #ifndef ZMPI_TEST_WSE_MODEL_PE_H
 #define ZMPI_TEST_WSE_MODEL_PE_H
 

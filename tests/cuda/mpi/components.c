@@ -106,8 +106,8 @@ static long long file_of(const struct way *w, const double *data, bool device, d
     return size;
 }
 
-/* The same from host buffers and from this rank's: the name of a container has its part in each
- * checksum, so that sizes and values tell whether the streams are the same. */
+/* The same from host buffers and from this rank's buffers. A container's name is part of each
+ * checksum, so that the test compares sizes and values instead of bytes. */
 static void file(const struct way *w)
 {
     double *data = check_alloc(VALUES * 8), *host = check_alloc(VALUES * 8),

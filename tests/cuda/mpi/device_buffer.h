@@ -1,5 +1,5 @@
-/* device_buffer.h - buffers of MPI programs in the memory of an emulated GPU: the CPU's loads and
- * stores there fault, so that whoever touches them without the device is found out. */
+/* device_buffer.h - buffers of MPI programs in the memory of an emulated GPU. The CPU's loads and
+ * stores fault there, so that code which touches them without the device is found. */
 #ifndef ZMPI_TESTS_DEVICE_BUFFER_H
 #define ZMPI_TESTS_DEVICE_BUFFER_H
 

@@ -188,7 +188,7 @@ enum {
     OF_NAME
 };
 
-/* Is unit `unit` of the file there as step k wrote it? */
+/* Does the file have unit `unit` as step k wrote it? */
 static bool is_there(const struct choice *c, size_t k, uint64_t unit)
 {
     const bool lucky = below(16, c->seed, OF_STEP, k) < c->part;
@@ -223,7 +223,7 @@ static uint64_t unit_end(const struct choice *c, const struct step *s, uint64_t 
     return next < end ? next : end;
 }
 
-/* The last step that each unit has; all before it are there too. */
+/* For each unit the last step that it has; it has all earlier ones, too. */
 static void find_moments(const struct disk *d, const struct choice *c)
 {
     memset(c->moment, 0, c->units * sizeof *c->moment);

@@ -1,12 +1,12 @@
 /*
- * disk.h - what the disk may hold after a power failure: all that was done to a file before its
- * last completed fsync, and of what was done since then any part.
+ * disk.h - what the disk may hold after a power failure: everything done to a file before its last
+ * completed fsync, and any part of what was done since.
  *
- * A state is chosen by a seed: where the power fails, and one of several ways in which writes are
- * missing as a whole, torn at sectors of 512 bytes, or cut at pages of 4096. What a sector (or
- * page) holds is what the kernel's cache held at some moment: with a write to it, all earlier ones
- * are there too. Sizes and names change in the order in which they were changed, or not yet (as a
- * journal has it); writes to what such a change made are lost with it.
+ * A seed chooses a state: where the power fails, and one of several ways in which writes are
+ * missing, torn at sectors of 512 bytes, or cut at pages of 4096. A sector (or page) holds what the
+ * kernel's cache held at some moment, so with a write to it all earlier ones are there too. Sizes
+ * and names change in their order, or have not changed yet (as with a journal); writes to what such
+ * a change made are lost with it.
  */
 #ifndef ZMPI_TESTS_POWER_DISK_H
 #define ZMPI_TESTS_POWER_DISK_H
@@ -44,10 +44,10 @@ struct state {
     char way[120]; /* in words */
 };
 
-/* false, and a message: it cannot be read. */
+/* False, with a message, if it cannot be read. */
 bool disk_load(struct disk *d, const char *path);
 void disk_free(struct disk *d);
-/* The state of this seed. The image's memory is used again. */
+/* Builds the state of this seed. It reuses the image's memory. */
 void disk_state(const struct disk *d, uint64_t seed, struct state *s);
 
 #endif

@@ -2,9 +2,9 @@
  * model.h - what writer.c says that it does, and what may therefore be read at each place after a
  * power failure.
  *
- * A place is an element of 8 bytes. Operations are numbered through all sessions of a file, on all
- * ranks alike; a place is written by one rank in each, and two operations that write the same place
- * are ordered by their numbers. What is where tells who wrote it.
+ * A place is an element of 8 bytes. Operations are numbered through all sessions of a file, the
+ * same on all ranks. One rank writes a place in each operation; the numbers order two operations
+ * that write the same place. The value at a place tells who wrote it.
  */
 #ifndef ZMPI_TESTS_POWER_MODEL_H
 #define ZMPI_TESTS_POWER_MODEL_H
@@ -42,7 +42,7 @@ struct mark_run {
     uint32_t begin, end;
 };
 
-/* What operation `op` writes to a place: never 0. Every third can be compressed. */
+/* The value that operation `op` writes to a place: never 0. Every third can be compressed. */
 static inline uint64_t model_value(unsigned op, uint64_t place)
 {
     uint64_t x = (uint64_t)(op + 1) << 40 | place;

@@ -132,7 +132,7 @@ static void check_size(const char *trace, const struct state *s, uint64_t size)
         fail(trace, s, text);
 }
 
-/* As the tools do, as MPI does (pmpi/index/share.c), or as fsck does, which scans all. */
+/* Opens it as the tools do, as MPI does (pmpi/index/share.c), or as fsck does, which scans all. */
 static enum zmpi_status open_container(uint64_t seed, const struct zmpi_reader *in)
 {
     zmpi_container_init(&container);
@@ -159,8 +159,8 @@ static void check_container(const char *trace, const struct state *s, struct zmp
     zmpi_container_free(&container);
 }
 
-/* Does the file have the whole of a frame by which it can be told, a record's head with the
- * beginning of its stream, or a segment's? */
+/* Does the file have a complete frame by which it can be recognised: a record's head with the begin
+ * of its stream, or a segment's? */
 static bool has_frame(const struct disk *d, const struct state *s)
 {
     for (size_t k = 0; k < s->steps; k++) {
@@ -191,8 +191,8 @@ static void check_there(const char *trace, const struct state *s)
     plain++;
 }
 
-/* What little is there of a container may not tell that it is one; nothing in it was promised, but
- * perhaps zeros. */
+/* Little of a container may be there, which does not tell that it is one. Then nothing in it was
+ * promised, except zeros. */
 static void check_plain(const char *trace, const struct disk *d, const struct state *s)
 {
     static const uint64_t zeros[PLACES];

@@ -38,7 +38,7 @@ static void open_log(void)
     }
 }
 
-/* No other process, nor thread of this one, does anything to a traced file meanwhile. */
+/* Meanwhile no other process or thread does anything to a traced file. */
 static void begin(void)
 {
     pthread_mutex_lock(&lock);
@@ -73,7 +73,7 @@ static bool is_folder(const char *path)
     return strlen(path) == (size_t)(slash - file) && strncmp(path, file, strlen(path)) == 0;
 }
 
-/* Is it a traced file, or their folder, of which only fsync is told? Then *e has its inode. */
+/* Is it a traced file, or their folder, of which only fsync is logged? Then *e gets its inode. */
 static bool is_traced(int fd, struct trace_entry *e)
 {
     char link[64], path[4096];
@@ -96,7 +96,7 @@ static bool is_traced(int fd, struct trace_entry *e)
     return traced;
 }
 
-/* What was done is entered, and others may go on. */
+/* Logs the call, and lets others go on. */
 static void done(struct trace_entry *e, enum trace_kind kind, const void *bytes, bool well)
 {
     const int saved = errno;

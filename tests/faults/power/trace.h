@@ -1,10 +1,10 @@
 /*
- * trace.h - a log of what programs do to one file: a library that stands between them and libc, and
- * the entries that it writes (trace.c), from which disk.c builds what a power failure may leave.
+ * trace.h - a log of what programs do to one file: a library between them and libc, and the entries
+ * that it writes (trace.c). disk.c builds from them what a power failure may leave.
  *
- * It traces the file that POWER_FILE names, and those whose names begin with that one's, into
- * the file that POWER_TRACE names. All processes append to one log; the order of its entries is
- * that in which the calls were done.
+ * It traces the file that POWER_FILE names, and files whose names begin with that name, into the
+ * file that POWER_TRACE names. All processes append to one log, in the order in which the calls
+ * were completed.
  */
 #ifndef ZMPI_TESTS_TRACE_H
 #define ZMPI_TESTS_TRACE_H
@@ -28,7 +28,7 @@ struct trace_entry {
     uint64_t inode, offset, length, bytes;
 };
 
-/* Append a mark. Nothing where nothing is traced. */
+/* Appends a mark. Does nothing if nothing is traced. */
 void trace_mark(const void *bytes, size_t size);
 
 #endif

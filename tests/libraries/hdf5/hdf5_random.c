@@ -24,7 +24,7 @@ static hid_t file, open_set[SETS];
 static char path[500];
 static int note[SETS + 1]; /* what attributes hold, the last one of the file; 0: there is none */
 
-/* Says what is wrong in this program, once, and goes on: HDF5 alone may do the same. */
+/* Says once what is wrong in this program, and goes on: HDF5 alone may do the same. */
 __attribute__((format(printf, 1, 2))) static void wrong(const char *format, ...)
 {
     char text[300];
@@ -89,7 +89,7 @@ static void flush(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* What one rank wrote by itself, others see after a flush. */
+/* Others see what one rank wrote by itself after a flush. */
 static void see(struct set *s)
 {
     if (s->alone)
@@ -128,7 +128,7 @@ static void delete (int k)
     sets[k].is_there = false;
 }
 
-/* What is in both sizes stays, all else is the fill value. */
+/* Keeps what is in both sizes; everything else becomes the fill value. */
 static void resize(int k)
 {
     struct set *const s = &sets[k];

@@ -1,8 +1,8 @@
 /*
  * hdf5_random.h - random programs of HDF5, and what their files must hold afterwards.
  *
- * All ranks draw the same numbers, so that each knows what all of them do: every write changes the
- * file, and a model of it in memory. With `replay` nothing but the model changes.
+ * All ranks draw the same numbers, so that each knows what all of them do. Every write changes the
+ * file, and a model of it in memory. With `replay` only the model changes.
  */
 #ifndef ZMPI_TESTS_HDF5_RANDOM_H
 #define ZMPI_TESTS_HDF5_RANDOM_H

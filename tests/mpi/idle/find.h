@@ -1,4 +1,4 @@
-/* find.h - a function of a library that another one of the same name stands in front of. */
+/* find.h - finds a library's function in front of which another one with its name stands. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
@@ -20,8 +20,7 @@ static int look_in(struct dl_phdr_info *info, size_t size, void *context)
     return w->found != NULL;
 }
 
-/* Also where MPI was loaded out of sight of the rest of the process. library: its name without the
- * version. */
+/* Works also if MPI was loaded with local visibility. library: its name without the version. */
 static void *find_behind(const char *function, const char *library)
 {
     struct wanted w = {library, function, dlsym(RTLD_NEXT, function)};

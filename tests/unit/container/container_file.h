@@ -1,6 +1,6 @@
 /*
  * container_file.h - for the tests of the container: a container in memory, a simple writer of it,
- * and a model of what is to be read: a plain array of bytes.
+ * and a model of its contents, which is a plain array of bytes.
  */
 #ifndef CONTAINER_FILE_H
 #define CONTAINER_FILE_H
@@ -75,7 +75,7 @@ static inline struct zmpi_reader file_reader(struct file *f)
     return (struct zmpi_reader){.read = file_read, .context = f, .file_size = f->size};
 }
 
-/* A reader of which one read fails. */
+/* A reader with one read that fails. */
 struct failing {
     struct file *file;
     int left; /* reads before the one that fails */
@@ -158,7 +158,7 @@ static inline void file_record(struct file *f, struct zmpi_record *r, uint64_t o
     free(list);
 }
 
-/* The copy of a list record's head behind it, as writers put it there. */
+/* Puts the copy of a list record's head behind it, as writers do. */
 static inline void file_copy(struct file *f, const struct zmpi_record *r)
 {
     unsigned char *copy = malloc(zmpi_record_copy_size(r) + 1);
@@ -339,7 +339,8 @@ static inline void ops_free(struct op *ops, size_t n)
         zmpi_extent_free(&ops[i].record.extent);
 }
 
-/* All logical bytes at once: the status, and on ZMPI_OK whether they are the model's. */
+/* Reads all logical bytes at once. Returns the status, and whether they are the model's if it is
+ * ZMPI_OK. */
 static inline enum zmpi_status read_all(struct zmpi_container *c, const struct zmpi_reader *in,
                                         const struct model *m, bool *same)
 {

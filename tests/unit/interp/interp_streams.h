@@ -77,8 +77,8 @@ static void mend(unsigned char *s, const struct zmpi_stream *p)
     zmpi_store64(s + 72, zmpi_hash2(s, 72, s + 80, table + p->books_size, 0));
 }
 
-/* Flipped bytes with checksums that are wrong, then right; cut. pass: bytes behind the table that
- * are damaged less often. */
+/* Flips bytes with wrong checksums, then with right ones, and cuts the stream. pass: bytes behind
+ * the table to be damaged less often. */
 static void damage_stream(const struct zmpi_array *a, const struct kit_stream *s, size_t pass)
 {
     struct kit_random r = {3};

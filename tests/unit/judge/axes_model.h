@@ -1,5 +1,5 @@
 /*
- * axes_model.h - the choice of axes by the words of format.md 4.6: whole tiles of integers, and
+ * axes_model.h - the choice of axes literally as in format.md 4.6: whole tiles of integers, and
  * residuals by their definition.
  */
 #ifndef ZMPI_UNIT_AXES_MODEL_H

@@ -1,7 +1,7 @@
 /*
- * kernels_kit.h - a chunk by one set of kernels and by the scalar reference: the same bytes, the
- * same decoded words, the same verdict on damage; between guard pages. And data that kernels treat
- * in different ways.
+ * kernels_kit.h - a chunk by one set of kernels and by the scalar reference: the bytes, the decoded
+ * words, and the verdict on damage must be the same, between guard pages. It also has data that
+ * kernels treat in different ways.
  */
 #ifndef ZMPI_KERNELS_KIT_H
 #define ZMPI_KERNELS_KIT_H
@@ -25,8 +25,8 @@ static inline void free_work(void)
     free(work);
 }
 
-/* The first set of vector kernels, of those from number *i on, that this machine can run; NULL:
- * there is none. *i becomes the number behind it. */
+/* The first set of vector kernels, from number *i on, that this machine can run; NULL: there is
+ * none. *i becomes the next number. */
 static inline const struct zmpi_kernels *next_kernels(size_t *i)
 {
     const struct zmpi_kernels *k;
@@ -84,7 +84,7 @@ static inline size_t encode(const struct zmpi_kernels *k, const struct tile *t,
     return encode_from(k, t, rule, src, NEAR, dst);
 }
 
-/* As an encoder of such tiles begins: what need not be made usable is not. */
+/* Makes usable only what an encoder of such tiles needs. */
 static inline void begin_anew(const struct tile *t)
 {
     const size_t row = t->extent[2] * t->width, plane = t->extent[0] > 1 ? t->extent[1] * row : 0;
@@ -117,7 +117,7 @@ static inline void compare_costs(const struct zmpi_kernels *k, const struct tile
     }
 }
 
-/* Encode by both, decode by both; all buffers end where memory ends, or begin where it begins. */
+/* Encodes by both, decodes by both. All buffers end where memory ends, or begin where it begins. */
 static inline void compare(const struct zmpi_kernels *k, const struct tile *t,
                            const struct zmpi_chunk_rule *rule, const unsigned char *data,
                            const char *what)

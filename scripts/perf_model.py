@@ -117,6 +117,9 @@ def codec_of(used, operation):
     bound = "rel=1e-3" if "rel=1e-3" in bounds else bounds[0]
     found = [r for r, _ in used if r["bound"] == bound and r["operation"] != "bcast"]
     best = {rate: max(r[rate] for r in found) for rate in ("scan_rate", "compress_rate", "decode_rate")}
+    if not best["compress_rate"] or (operation == "gather" and not best["decode_rate"]):
+        print(f"\n{operation}: the codec took too little time to be measured; take more data (zmpi-perf -s)")
+        return None
     scan = 1 / best["scan_rate"] if best["scan_rate"] else 0
     ratio = next(r["ratio"] for r in found if r["operation"] == operation)
     return ratio, 1 / (1 / best["compress_rate"] + scan), best["decode_rate"]

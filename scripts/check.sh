@@ -35,20 +35,6 @@ scripts() {
         xargs shellcheck -x -S warning -e SC2034,SC2178,SC2128 # names that other scripts use
 }
 
-# Relative links of documents lead somewhere.
-links() {
-    local file link bad=0
-    while IFS=: read -r file link; do
-        link=${link#*](}
-        link=${link%)}
-        link=${link%%#*}
-        [[ -z $link || $link == *://* || -e $(dirname "$file")/$link ]] && continue
-        echo "$file: $link is not there"
-        bad=1
-    done < <(git ls-files '*.md' | xargs grep -HoE '\]\([^) ]+\)')
-    return "$bad"
-}
-
 # .clang-tidy says what is checked. Files that build/ does not compile are left out.
 tidied() {
     local database bad=0
@@ -72,7 +58,7 @@ else
     echo "-- no shellcheck: scripts are not checked"
 fi
 check includes python3 scripts/check_includes.py
-check links links
+check links python3 scripts/check_links.py
 if [ "${1:-}" != --tidy ]; then
     :
 elif command -v clang-tidy >/dev/null && [ -e build/build.ninja ]; then

@@ -65,7 +65,7 @@ else
 fi
 tree=$folder/home/user/zmpi/use
 mkdir -p "$tree"
-cp "$built"/*.deb "$tree"
+cp "$built"/*.deb scripts/check_links.py "$tree"
 inside chown -R user: /home/user/zmpi
 # Programs for both MPIs, as users bring them along. They are built there if there are compilers, otherwise here.
 compile() {
@@ -116,13 +116,7 @@ mpirun.openmpi --oversubscribe -n 2 zmpi-perf -s 1M -n 1 -w 1 -o write_at_all,ga
 bash -c '. /usr/share/bash-completion/completions/zmpi; complete -p zmpi'
 # Documents, with links that lead somewhere; an example that they name, built; the reader that needs no zmpi.
 [ -f /usr/share/doc/zmpi/docs/guide.md ]
-python3 - /usr/share/doc/zmpi <<'LINKS'
-import os, re, sys
-for folder, _, names in os.walk(sys.argv[1]):
-    for path in (os.path.join(folder, n) for n in names if n.endswith(".md")):
-        for link in re.findall(r"\]\(([^)#\s]+)", open(path).read()):
-            assert "://" in link or os.path.exists(os.path.join(folder, link)), f"{path}: {link} is not there"
-LINKS
+python3 check_links.py /usr/share/doc/zmpi
 python3 /usr/share/doc/zmpi/scripts/zmpi_reader.py cat mpich.out | cmp - mpich.plain
 if command -v cc && command -v pkg-config; then
     cc /usr/share/doc/zmpi/docs/examples/read_container.c $(pkg-config --cflags --libs zmpi_codec) -o read_container

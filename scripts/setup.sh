@@ -1,5 +1,6 @@
 #!/bin/bash
-# setup.sh: prepares a Debian machine, or a container, for work on zmpi: it installs packages and builds in build/. Needs root.
+# setup.sh: prepares a Debian machine, or a container, for work on zmpi: it installs packages (as root, or by sudo) and builds in
+# build/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh

@@ -1,5 +1,5 @@
 /*
- * flare_back.c - our RTL in cycles when it decompresses (docs/flare.md 4.2): sections are decoded
+ * flare_back.c - our RTL in cycles when it decompresses (docs/flare.md 4.2): it decodes a section
  * while the one before goes out, code by code, to the arrays whose turn it is.
  */
 #include "flare_model.h"
@@ -34,7 +34,7 @@ static double latest(const struct back *k)
     return last;
 }
 
-/* The next block's place. False: there is none. */
+/* Finds the next block's place; false if there is none. */
 static bool next_place(struct back *k)
 {
     const size_t side = (size_t)FLARE_SIDE << (k->slab[k->current].level - 1);
@@ -53,7 +53,7 @@ static bool next_place(struct back *k)
     return true;
 }
 
-/* It goes to the array that is free first. */
+/* A code goes to the array that is free first. */
 static void begin_block(struct back *k)
 {
     size_t n[3];
@@ -73,7 +73,7 @@ static void begin_block(struct back *k)
         k->now = k->now > loaded ? k->now : loaded;
 }
 
-/* n codes, the last of which is decoded at `there`. */
+/* Takes n codes, the last of which is decoded at `there`. */
 static void give(struct back *k, uint64_t n, double there)
 {
     while (n > 0) {

@@ -74,7 +74,7 @@ static void layer(const struct flare_net *net, int l, const struct channels *in,
         }
 }
 
-/* Means of 2 x 2 points; of what is beside the piece 0. */
+/* Means of 2 x 2 points. Points beside the piece count as 0. */
 static void halve(const struct channels *in, struct channels *out)
 {
     out->height = (in->height + 1) / 2;
@@ -90,7 +90,7 @@ static void halve(const struct channels *in, struct channels *out)
         }
 }
 
-/* Behind the 8 channels of the first layer 16 of half as many rows and columns. */
+/* Behind the 8 channels of the first layer come 16 with half as many rows and columns. */
 static void join(struct channels *first, const struct channels *deep)
 {
     for (int c = 0; c < 16; c++)

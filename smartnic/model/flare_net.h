@@ -1,6 +1,6 @@
 /*
- * flare_net.h - the network of FLARE's enhancer in whole numbers, plainly: what its array of
- * multipliers (smartnic/rtl/flare) is compared with. Of its arithmetic docs/flare.md tells.
+ * flare_net.h - the network of FLARE's enhancer in whole numbers, in its plainest form. The array
+ * of multipliers (smartnic/rtl/flare) is compared with it. docs/flare.md tells its arithmetic.
  */
 #ifndef FLARE_NET_H
 #define FLARE_NET_H
@@ -13,10 +13,10 @@ enum {
     FLARE_NET_SIDE = 64, /* of a piece, at most */
     FLARE_NET_BIASES = 8 + 16 + 8 + 1,
     FLARE_NET_WEIGHTS = 9 * (1 * 8 + 8 * 16 + 24 * 8 + 8 * 1),
-    FLARE_NET_ONE = 64 /* output that stands for the bound, and is its largest */
+    FLARE_NET_ONE = 64 /* output that stands for the bound, and is the largest */
 };
 
-/* Channels that go into each layer, and come out of it. */
+/* Channels that go into each layer and come out of it. */
 extern const int flare_net_in[FLARE_NET_LAYERS], flare_net_out[FLARE_NET_LAYERS];
 
 /* Layer by layer; weights by output, input, row, column. */
@@ -26,11 +26,12 @@ struct flare_net {
     int8_t weight[FLARE_NET_WEIGHTS];
 };
 
-/* Values of a slice to 8 bits: least to 0, largest, which is more than that, to 255. */
+/* Converts the values of a slice to 8 bits: the least to 0, the largest, which must be more, to
+ * 255. */
 void flare_net_scale(const int32_t *value, size_t n, int32_t least, int32_t largest,
                      unsigned char *in);
-/* A piece of height x width points, at most FLARE_NET_SIDE each. beside: the input that is beside
- * it; of a slice 0, its least value. */
+/* Runs it on a piece of height x width points, at most FLARE_NET_SIDE each. beside: the input
+ * beside the piece; for a slice 0, its least value. */
 void flare_net_run(const struct flare_net *net, const unsigned char *in, unsigned char beside,
                    size_t height, size_t width, int8_t *out);
 

@@ -1,6 +1,6 @@
 /*
  * flare_ratio.c - what the profile FLARE costs against interp's own choice, factor by factor: one
- * thing after the other is taken from interp until the profile is left.
+ * property after the other is taken from interp until the profile is left.
  */
 #include "flare_model.h"
 
@@ -40,7 +40,7 @@ struct field {
 
 /* ---- fields ---- */
 
-/* NAME_ZxYxX.f32, more extents in front folded into z. */
+/* A file NAME_ZxYxX.f32; more extents in front are folded into z. */
 static bool parse_name(const char *path, struct zmpi_array *a)
 {
     const char *dot = strrchr(path, '.'), *at = strrchr(path, '_');
@@ -112,7 +112,7 @@ static double bits_of(const uint32_t *count, size_t n)
     return bits;
 }
 
-/* Bits of a chunk's codes with one ideal code for all contexts. */
+/* Bits of a chunk's codes by one ideal code for all contexts. */
 static double plain_bits(const struct zmpi_interp_work *w)
 {
     uint32_t count[ZMPI_INTERP_SYMBOLS] = {0};
@@ -125,7 +125,7 @@ static double plain_bits(const struct zmpi_interp_work *w)
     return bits_of(count, ZMPI_INTERP_SYMBOLS) + raw;
 }
 
-/* Along which axis a class is predicted: the last of x, y, z in which its points are odd. */
+/* The axis along which a class is predicted: the last of x, y, z in which its points are odd. */
 static struct zmpi_interp_set fixed_set(const struct field *f, const size_t tile[3], unsigned shift)
 {
     struct zmpi_interp_set set = {.family = ZMPI_INTERP_LATTICE, .shift = shift};
@@ -155,7 +155,7 @@ static struct zmpi_interp_rule rule_of(const struct field *f)
                                      .keep = f->job.keep};
 }
 
-/* The whole array by one set; *plain: without contexts. */
+/* The whole array by one set of parameters; *plain: without contexts. */
 static double lattice_bytes(struct field *f, unsigned shift, double *plain)
 {
     struct zmpi_interp_rule rule = rule_of(f);
@@ -245,7 +245,7 @@ static void add_batch(const struct zmpi_flare_codes *c, size_t from, size_t end,
     bits->narrow += huffman_bits(narrow);
 }
 
-/* Symbols as interp has them, in one ideal code. */
+/* interp's symbols in one ideal code. */
 static double ideal_bits(const struct zmpi_flare_codes *c, size_t escape)
 {
     uint32_t count[ZMPI_INTERP_SYMBOLS] = {0};

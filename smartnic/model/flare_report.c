@@ -1,6 +1,6 @@
 /*
- * flare_report.c - zmpi-flare-model: the paper's figures beside the model's. Free parameters are
- * printed, and what was fitted is called a fit.
+ * flare_report.c - zmpi-flare-model: the paper's figures beside the model's. It prints free
+ * parameters, and calls a fit a fit.
  */
 #include "flare_model.h"
 
@@ -82,7 +82,7 @@ static void print_memory(void)
 
 /* ---- cycles ---- */
 
-/* The value of a parameter with which a time comes out; times grow with it. */
+/* The value of a parameter that gives a time; times grow with it. */
 static double fit(struct flare_core *core, double *parameter, bool decompress, double wanted,
                   double lo, double hi)
 {
@@ -96,8 +96,8 @@ static double fit(struct flare_core *core, double *parameter, bool decompress, d
     return *parameter;
 }
 
-/* Cycles of a point, and use of the array, by which Nyx takes as long as in the paper. The network
- * does not matter to decompression then, nor prediction to compression. */
+/* Finds cycles per point, and use of the array, with which Nyx takes as long as in the paper. Then
+ * the network does not matter to decompression, nor prediction to compression. */
 static struct flare_core fitted_core(void)
 {
     struct flare_core core = paper_core;
@@ -106,7 +106,7 @@ static struct flare_core fitted_core(void)
         fit(&core, &core.cycles_of_point, true, nyx_decompress, 1, 1000);
         core.passes = paper_core.passes;
         passes = fit(&core, &core.passes, false, nyx_compress, 1, 10000);
-        core.use *= paper_core.passes / passes; /* the same cycles, by fewer multipliers at work */
+        core.use *= paper_core.passes / passes; /* the same cycles, with fewer multipliers in use */
         core.passes = paper_core.passes;
     }
     return core;

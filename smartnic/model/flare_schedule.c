@@ -1,4 +1,5 @@
-/* flare_schedule.c - the look-ahead order, and what waits in it (FLARE 3.1, Fig. 4 and 5). */
+/* flare_schedule.c - the look-ahead order, and the points that wait in it (FLARE 3.1, Fig. 4 and
+ * 5). */
 #include "flare_model.h"
 
 struct walk {
@@ -16,9 +17,8 @@ static uint64_t points_of(const size_t extent[3], size_t stride, size_t from, si
 }
 
 /*
- * The blocks of a level from plane z on. Of what they make, the lower half goes on to the next
- * level, where it becomes part of what is made there; the upper half waits until all of that is
- * done. waiting: what waits of the levels above.
+ * The blocks of a level from plane z on. The lower half of their points becomes part of the next
+ * level; the upper half waits until that is done. waiting: points of earlier levels that wait.
  */
 static void go(struct walk *w, unsigned level, size_t z, uint64_t waiting)
 {

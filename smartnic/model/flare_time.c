@@ -16,7 +16,7 @@ void flare_block_sides(const size_t extent[3], const size_t at[3], size_t stride
         n[i] = side_of(extent[i], at[i], stride);
 }
 
-/* Points, and in each direction that has some the drain. */
+/* Points, and after each direction that has some the drain. */
 double flare_block_cycles(const struct flare_core *core, const size_t n[3])
 {
     const double half[3] = {(double)((n[0] + 1) / 2), (double)((n[1] + 1) / 2),
@@ -84,16 +84,16 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* When what batch k hands on has room in a FIFO: the batches that fill it must be consumed. */
+/* When is there room in a FIFO for batch k? The batches that fill it must be consumed first. */
 static double room(const double *consumed, size_t k, double capacity, double bytes)
 {
     size_t fit = bytes > 0 ? (size_t)(capacity / bytes) : 1;
-    fit = fit ? fit : 1; /* a larger batch goes through slice by slice */
+    fit = fit ? fit : 1; /* a larger batch passes slice by slice */
     return k >= fit ? consumed[k - fit] : 0;
 }
 
 /*
- * Compression: prediction hands a batch to both FIFOs, from which network and codec take it.
+ * Compression: prediction puts a batch into both FIFOs, from which network and codec take it.
  * Decompression: codec, FIFO1, prediction, FIFO2, network. A batch is in the SRAM while it is made.
  */
 static double run(const struct flare_core *core, const struct batch *b, size_t n, bool decompress,

@@ -1,7 +1,7 @@
 /*
- * hdf5.h - what zmpi knows of HDF5: the functions that it stands in front of, and those that it
- * asks what a program writes. HDF5's headers are not needed: all that is used is declared here, as
- * it is in HDF5 1.10 to 2.0.
+ * hdf5.h - what zmpi knows of HDF5: the functions that it wraps, and those that it calls to learn
+ * what a program writes. zmpi needs no header of HDF5: this file declares what it uses, as HDF5
+ * 1.10 to 2.0 have it.
  */
 #ifndef ZMPI_HDF5_H
 #define ZMPI_HDF5_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef int64_t hid_t; /* HDF5 1.8 has int: there nothing is asked */
+typedef int64_t hid_t; /* HDF5 1.8 has int: zmpi calls nothing of it */
 typedef int herr_t;
 typedef int htri_t;
 typedef unsigned long long hsize_t;
@@ -42,7 +42,7 @@ typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
 #define ZH5FD_COLLECTIVE   1
 #define ZH5PL_FILTERS      1u
 
-/* Functions that programs call and we have, too: name, result, parameters. */
+/* Functions that programs call and that zmpi wraps: name, result, parameters. */
 #define ZHDF5_WRAPPED(X)                                                                           \
     X(H5Dwrite, herr_t, (hid_t, hid_t, hid_t, hid_t, hid_t, const void *))                         \
     X(H5Dwrite_async, herr_t,                                                                      \
@@ -84,7 +84,7 @@ typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
     X(H5Fopen_async, hid_t,                                                                        \
       (const char *, const char *, unsigned, const char *, unsigned, hid_t, hid_t))
 
-/* Functions that we call. */
+/* Functions that zmpi calls. */
 #define ZHDF5_ASKED(X)                                                                             \
     X(H5get_libversion, herr_t, (unsigned *, unsigned *, unsigned *))                              \
     X(H5Iget_type, int, (hid_t))                                                                   \
@@ -130,7 +130,7 @@ typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
     X(H5Sget_simple_extent_npoints, hssize_t, (hid_t))                                             \
     X(H5Dgather, herr_t, (hid_t, const void *, hid_t, size_t, void *, ZHDF5_GATHER *, void *))
 
-/* What only a parallel HDF5 has, or one from 1.10.1 on (H5PLprepend). */
+/* Functions that only a parallel HDF5 has, or only one from 1.10.1 on (H5PLprepend). */
 #define ZHDF5_OPTIONAL(X)                                                                          \
     X(H5FD_mpio_init, hid_t, (void))                                                               \
     X(H5Pget_fapl_mpio, herr_t, (hid_t, void *, void *))                                           \
@@ -140,41 +140,42 @@ typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
 #define ZHDF5_FIELD(name, result, parameters)    result(*name) parameters;
 #define ZHDF5_FUNCTION(name, result, parameters) result name parameters;
 
-/* An HDF5 library in this process. Wrapped functions may be a tool's behind us; NULL: it has none.
- */
+/* An HDF5 library in this process. Another tool's wrapper may come before the library's own
+ * function. NULL: the library lacks the function. */
 struct zhdf5 {
     ZHDF5_WRAPPED(ZHDF5_FIELD)
     ZHDF5_ASKED(ZHDF5_FIELD)
-    ZHDF5_OPTIONAL(ZHDF5_FIELD) /* NULL: it does not have it */
+    ZHDF5_OPTIONAL(ZHDF5_FIELD) /* NULL: the library lacks it */
     const hid_t *H5T_NATIVE_FLOAT_g, *H5T_NATIVE_DOUBLE_g, *H5P_LST_DATASET_CREATE_ID_g;
     const hid_t *H5FD_MPIO_id_g; /* from 2.0 on, for H5FD_mpio_init */
-    bool whole;                  /* all that we ask is there */
+    bool whole;                  /* the library has all functions that zmpi calls */
     atomic_bool known;           /* and its version is one of those above */
     void *handle;
     struct zhdf5 *next;
 };
 
-/* May it be asked: is its version one of those above? */
+/* May zmpi call the library: is its version one of those above? */
 bool zhdf5_is_known(const struct zhdf5 *h);
 
-/* The one that code at this address uses; NULL: none is loaded. */
+/* The library that the code at this address uses; NULL: none is loaded. */
 const struct zhdf5 *zhdf5_behind(const void *caller);
 
-/* Says that the library has no such function. */
+/* Logs that the library has no such function. */
 void zhdf5_missing(const char *function);
 
-/* Is this thread inside H5Fcreate or H5Fopen? And does that make a file that is there anew? */
+/* Is this thread inside H5Fcreate or H5Fopen? And does that call replace an existing file? */
 bool zhdf5_is_opening(void);
 bool zhdf5_is_truncating(void);
 
-/* A file is open in whose datasets floats are to be known as such; in it, arrays of up to so many
- * are exact. */
+/* A file is open in whose datasets zmpi looks for floats. It keeps arrays of up to so many elements
+ * exact in this file. */
 void zhdf5_wanted(uint64_t exact_below);
 bool zhdf5_is_wanted(void);
-/* Up to how many in each such file. */
+/* The largest such number of all these files. */
 uint64_t zhdf5_exact_below(void);
 
-/* A function of HDF5's that programs find here first; and the library h that has the next one. */
+/* Marks a function of HDF5 that programs find here first; h is the library that has the next
+ * one. */
 #define ZHDF5_SHOWN __attribute__((visibility("default")))
 #define ZHDF5_BEHIND(h, name)                                                                      \
     const struct zhdf5 *h = zhdf5_behind(__builtin_return_address(0));                             \

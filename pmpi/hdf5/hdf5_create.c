@@ -1,6 +1,6 @@
 /*
- * hdf5_create.c - H5Dcreate with ZMPI_HDF5=filter: new datasets of floats that have a bound get
- * chunks and zmpi's filter, in a copy of their creation list.
+ * hdf5_create.c - H5Dcreate with ZMPI_HDF5=filter: a new dataset of floats that has a bound gets
+ * chunks and zmpi's filter, in a copy of its creation list.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "hdf5/hdf5_selection.h"
 #include "mpi/runtime.h"
 
-/* Bytes of a chunk, at most: what HDF5 reads and decodes to have one element. */
+/* Bytes of a chunk, at most. HDF5 reads and decodes a whole chunk to get one element. */
 #define CHUNK_MOST ((hsize_t)4 << 20)
 
-/* What a program creates, and where. name: NULL has none. */
+/* What a program creates, and where. name: NULL for a dataset without a name. */
 struct created {
     hid_t place, type, space, list;
     const char *name;
@@ -48,7 +48,7 @@ static char *path_of_set(const struct zhdf5 *h, const struct created *c)
     return strcat(path, name);
 }
 
-/* By the rules for the dataset, or the bound of its file. */
+/* From the rules for the dataset, or else the bound of its file. */
 static bool find_bound(const struct zhdf5 *h, const struct created *c, struct zmpi_options *o,
                        struct zmpi_bound *bound)
 {
@@ -66,7 +66,7 @@ static bool find_bound(const struct zhdf5 *h, const struct created *c, struct zm
 
 /* ---- their chunks ---- */
 
-/* Whole rows, and as many of them as fit, in parts of the same size. */
+/* A chunk is whole rows, as many as fit. All chunks have about the same size. */
 static void find_chunk(const hsize_t *extent, int rank, hsize_t width, hsize_t *chunk)
 {
     hsize_t bytes = width;
@@ -78,7 +78,7 @@ static void find_chunk(const hsize_t *extent, int rank, hsize_t width, hsize_t *
     }
 }
 
-/* Its elements, where it may become larger those of a chunk; 0: there is nothing to filter. */
+/* The elements of the dataset, or of one chunk if it has chunks. 0: there is nothing to filter. */
 static hsize_t elements_of(const struct zhdf5 *h, const struct created *c, int layout,
                            hsize_t *extent, int *rank)
 {
@@ -100,9 +100,8 @@ static bool can_be_filtered(const struct zhdf5 *h, const struct created *c, hid_
            (layout == ZH5D_CHUNKED && h->H5Pget_nfilters(list) == 0 && c->list != ZH5P_DEFAULT);
 }
 
-/* The list by which it is created: a copy with chunks and filter, which is the caller's to close,
- * or the program's. Only handles that are what they should be are asked, so that HDF5 has no error
- * to tell of. */
+/* The creation list: a copy with chunks and filter, which the caller closes, or the program's own.
+ * It calls HDF5 only with handles of the right kind, so that HDF5 reports no error. */
 static hid_t list_of(const struct zhdf5 *h, const struct created *c)
 {
     enum zmpi_type element = ZMPI_BYTES;
@@ -116,7 +115,7 @@ static hid_t list_of(const struct zhdf5 *h, const struct created *c)
         return c->list;
     const size_t numbers = zhdf5_floats(h, c->type, &element);
     struct zmpi_options o = *zruntime_options();
-    /* Most datasets are small, and have no list. */
+    /* Most datasets are small, and have no creation list. */
     if (c->list == ZH5P_DEFAULT &&
         h->H5Sget_simple_extent_npoints(c->space) * (hssize_t)numbers <= (hssize_t)o.exact_below)
         return c->list;
@@ -141,7 +140,7 @@ static hid_t list_of(const struct zhdf5 *h, const struct created *c)
     return done ? copy : c->list;
 }
 
-/* dataset: what came of it; by the program's list, or a copy, which is closed. */
+/* dataset: the new one, or an error. Closes the creation list if that is a copy. */
 static hid_t created(const struct zhdf5 *h, const struct created *c, hid_t list, hid_t dataset)
 {
     zhdf5_dataset_created(h, dataset, c->type, c->space, list, c->name);

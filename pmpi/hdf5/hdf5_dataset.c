@@ -19,7 +19,8 @@ struct entry {
 };
 
 #define BUCKETS 1024
-/* From this number on closed datasets are looked for, and again when there are twice as many. */
+/* With this many entries, and at each doubling, the table drops datasets that the program has
+ * closed. */
 #define SWEPT 256
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -31,7 +32,7 @@ static struct entry **bucket_of(hid_t handle)
     return &table[(uint64_t)handle * 0x9E3779B97F4A7C15u >> 54];
 }
 
-/* With the lock: where the entry is, or would be. */
+/* The caller holds the lock. Where the entry is, or would be. */
 static struct entry **place_of(const struct zhdf5 *h, hid_t handle)
 {
     struct entry **at = bucket_of(handle);
@@ -48,7 +49,7 @@ static void take_out(struct entry **at)
     free(e);
 }
 
-/* The library's handles, at most as many as there are. */
+/* The handles of this library, at most as many as the table has entries. */
 static size_t list_handles(const struct zhdf5 *h, hid_t **handles)
 {
     size_t n = 0;
@@ -71,8 +72,8 @@ static void remove_one(const struct zhdf5 *h, hid_t handle)
     pthread_mutex_unlock(&lock);
 }
 
-/* Datasets are closed in many ways, with their file too; HDF5 gives no handle twice. It is asked
- * without our lock: a thread-safe one has its own. */
+/* Programs close datasets in many ways, with their file too, and HDF5 gives no handle twice. HDF5
+ * is called without our lock, because a thread-safe HDF5 has a lock of its own. */
 static void sweep(const struct zhdf5 *h)
 {
     hid_t *handles;
@@ -86,7 +87,7 @@ static void sweep(const struct zhdf5 *h)
     pthread_mutex_unlock(&lock);
 }
 
-/* Without memory nothing is known. */
+/* Without memory the dataset stays unknown. */
 static void put(const struct zhdf5 *h, hid_t handle, const struct zhdf5_dataset *known)
 {
     struct entry *e = malloc(sizeof *e);
@@ -107,8 +108,9 @@ static void put(const struct zhdf5 *h, hid_t handle, const struct zhdf5_dataset 
 
 /* ---- small ones ---- */
 
-/* Programs make thousands of them: of the last ones this is known by itself, without a lock. A
- * forgotten one, whose place another has taken, is exact as well. */
+/* Programs make thousands of small datasets. The last ones are kept here, without a lock. If
+ * another one takes a small dataset's place, that one becomes unknown, and unknown datasets are
+ * exact too. */
 #define SMALL 4096
 static _Atomic uint64_t small_ones[SMALL];
 
@@ -159,8 +161,8 @@ bool zhdf5_datasets_matter(void)
     return zhdf5_is_wanted() || zhdf5_filter_is_used();
 }
 
-/* By its name, which HDF5 looks for in the file where the program did not say it. False: no rule is
- * for it. */
+/* By the dataset's name, which HDF5 looks up in the file if the program did not give it. False: no
+ * rule names it. */
 static bool find_bound(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d)
 {
     const zssize_t length = h->H5Iget_name(dataset, d->name, sizeof d->name);
@@ -174,8 +176,8 @@ static bool find_bound(const struct zhdf5 *h, hid_t dataset, struct zhdf5_datase
     return found;
 }
 
-/* Of so few elements that it is exact though they be complex, and it cannot grow. Programs make
- * thousands of these. */
+/* Has it so few elements that it is exact even if they are complex, and can it not grow? Programs
+ * make thousands of these. */
 static bool is_small(const struct zhdf5 *h, hid_t space)
 {
     hsize_t extent[ZH5S_MAX_RANK], most[ZH5S_MAX_RANK];
@@ -189,7 +191,7 @@ static bool is_small(const struct zhdf5 *h, hid_t space)
     return rank >= 0 && elements <= zhdf5_exact_below() / 2;
 }
 
-/* From its type and its creation list, which may be H5P_DEFAULT. */
+/* From the dataset's type and its creation list, which may be H5P_DEFAULT. */
 static void learn(const struct zhdf5 *h, hid_t dataset, hid_t type, hid_t list, bool named)
 {
     struct zhdf5_dataset d = {.element = ZMPI_BYTES, .layout = ZH5D_CONTIGUOUS};

@@ -1,4 +1,5 @@
-/* hdf5_file.c - HDF5's functions that open files: MPI_File_open knows that the file is HDF5's. */
+/* hdf5_file.c - HDF5's functions that open files. They tell MPI_File_open that the file is
+ * HDF5's. */
 #include <stdatomic.h>
 
 #include "hdf5/hdf5.h"
@@ -37,7 +38,7 @@ uint64_t zhdf5_exact_below(void)
     return zhdf5_is_wanted() ? atomic_load(&least) : 0;
 }
 
-/* HDF5 may open files inside of others' opening: by links, or by what a program is called for. */
+/* HDF5 may open one file while it opens another: for a link, or in a program's callback. */
 static bool begin(bool anew)
 {
     const bool before = truncating;

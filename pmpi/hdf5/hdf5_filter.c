@@ -1,6 +1,6 @@
 /*
- * hdf5_filter.c - see hdf5_filter.h. The plug-in is the one that HDF5 would load: it is registered
- * by its own class, so that file and filter are the same with and without libzmpi.so.
+ * hdf5_filter.c - see hdf5_filter.h. zmpi registers the class of the plug-in that HDF5 would load
+ * itself. So filter and file are the same with and without libzmpi.so.
  */
 #define _GNU_SOURCE // dladdr
 #include "hdf5/hdf5_filter.h"
@@ -25,7 +25,7 @@ static const void *class_of_filter;
 static void (*set_range)(const struct zmpi_range *);
 static atomic_bool used;
 
-/* lib/zmpi/hdf5, beside libzmpi_codec.so in lib: libzmpi.so itself may be a copy elsewhere. */
+/* lib/zmpi/hdf5 beside libzmpi_codec.so in lib; libzmpi.so may be a copy in another folder. */
 static void find_folder(void)
 {
     Dl_info info;
@@ -88,8 +88,8 @@ void zhdf5_filter_set_range(const struct zmpi_range *range)
     set_range(range);
 }
 
-/* In front: HDF5 gives up at the first folder that is not there, and its own default often is not.
- */
+/* In front of HDF5's own default, which often does not exist: HDF5 stops at the first folder that
+ * it cannot open. */
 static void show_folder(const struct zhdf5 *h)
 {
     static const struct zhdf5 *warned[16];
@@ -113,7 +113,7 @@ void zhdf5_filter_ready(const struct zhdf5 *h)
     if (zruntime_off() || !zhdf5_is_known(h))
         return;
     if (zhdf5_filter_is_used())
-        h->H5Zregister(class_of_filter); /* again after H5close, which forgets it */
+        h->H5Zregister(class_of_filter); /* once more after H5close, which drops the filter */
     else
         show_folder(h);
 }

@@ -1,10 +1,10 @@
 /*
- * hdf5_library.c - the HDF5 library behind a call.
+ * hdf5_library.c - the HDF5 library that a call belongs to.
  *
- * A process may have several: each Python package brings its own, where nobody else's references
- * find it. A call that reached us, because we come first, must go on to the one that it would have
- * reached without us; handles of one are nothing to the other. What tells is H5open, which all of
- * them have and we have not.
+ * A process may have several HDF5 libraries: each Python package brings its own, which is invisible
+ * to other packages. A program's call reaches zmpi first. It must go on to the library that it
+ * would have reached without zmpi, because one library does not know the handles of another. H5open
+ * tells which library this is: every HDF5 library has it, and zmpi does not.
  */
 #define _GNU_SOURCE // dladdr1, RTLD_NEXT
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "hdf5/hdf5.h"
 
-/* Where a call came from, and where it goes: found once, never forgotten. */
+/* Where a call comes from, and the library that it goes to: looked up once, never forgotten. */
 struct site {
     const void *caller;
     const struct zhdf5 *library;
@@ -30,7 +30,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct zhdf5 *libraries;
 
 #ifndef __GLIBC__
-/* Without it no object's own library is known: musl has no versions of symbols to tell it by. */
+/* musl has no symbol versions, and so no dladdr1. There zmpi cannot tell which library an object is
+ * linked to. */
 static int dladdr1(const void *address, Dl_info *info, void **extra, int flags)
 {
     (void)address, (void)info, (void)extra, (void)flags;
@@ -45,8 +46,8 @@ static const void *base_of(const void *address)
     return address && dladdr(address, &info) ? info.dli_fbase : NULL;
 }
 
-/* What an object's dynamic section has under this tag; some systems leave addresses as in the file.
- */
+/* The value of this tag in an object's dynamic section. Some systems leave its addresses as they
+ * are in the file. */
 static const char *entry_of(const struct link_map *object, ElfW(Sxword) tag)
 {
     for (const ElfW(Dyn) *d = object->l_ld; d->d_tag != DT_NULL; d++)
@@ -57,7 +58,7 @@ static const char *entry_of(const struct link_map *object, ElfW(Sxword) tag)
     return NULL;
 }
 
-/* Do the object's references ask for versions of the file that `function` is in? */
+/* Does the object ask for symbol versions of the file that `function` is in? */
 static bool names_versions_of(const struct link_map *object, const void *function)
 {
     Dl_info info;
@@ -96,7 +97,8 @@ static int find_any(struct dl_phdr_info *info, size_t size, void *found)
     return *(void **)found != NULL;
 }
 
-/* H5open as the caller would find it: as all programs do, or in what its own object needs. */
+/* H5open as the caller would find it: the one that all programs find, or the one in a library that
+ * the caller's object needs. */
 static void *open_of(const void *caller)
 {
     Dl_info info;
@@ -120,7 +122,7 @@ static void *find_behind(void *handle, const char *name, bool shared)
 static struct zhdf5 *make(void *open, void *handle)
 {
     struct zhdf5 *h = calloc(1, sizeof *h);
-    /* Tools behind us stand in front of the library that all programs find. */
+    /* A tool that is loaded after zmpi stands in front of the library that all programs find. */
     const bool shared = base_of(dlsym(RTLD_DEFAULT, "H5open")) == base_of(open);
     void *symbol;
     int lacks = 0;
@@ -137,13 +139,13 @@ static struct zhdf5 *make(void *open, void *handle)
     ZHDF5_WRAPPED(ZHDF5_FIND_BEHIND)
     ZHDF5_ASKED(ZHDF5_FIND_ASKED)
     ZHDF5_OPTIONAL(ZHDF5_FIND)
-    /* Variables may have moved into the program (copy relocations). */
+    /* The program may hold the library's variables (copy relocations). */
     void *const where = shared ? RTLD_DEFAULT : handle;
     h->H5T_NATIVE_FLOAT_g = dlsym(where, "H5T_NATIVE_FLOAT_g");
     h->H5T_NATIVE_DOUBLE_g = dlsym(where, "H5T_NATIVE_DOUBLE_g");
     h->H5P_LST_DATASET_CREATE_ID_g = dlsym(where, "H5P_LST_DATASET_CREATE_ID_g");
     h->H5FD_MPIO_id_g = dlsym(where, "H5FD_MPIO_id_g");
-    h->handle = handle; /* it is never unloaded: its functions stay where they are */
+    h->handle = handle; /* the library is never unloaded, so that its functions stay valid */
     h->whole =
         !lacks && h->H5T_NATIVE_FLOAT_g && h->H5T_NATIVE_DOUBLE_g && h->H5P_LST_DATASET_CREATE_ID_g;
     h->next = libraries;
@@ -151,7 +153,7 @@ static struct zhdf5 *make(void *open, void *handle)
     return h;
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static struct zhdf5 *find(const void *caller)
 {
     Dl_info info;
@@ -173,7 +175,7 @@ bool zhdf5_is_known(const struct zhdf5 *h)
     return atomic_load_explicit(&h->known, memory_order_relaxed);
 }
 
-/* Not with the lock: a thread-safe HDF5 has one of its own. */
+/* The caller does not hold the lock: a thread-safe HDF5 has a lock of its own. */
 static void ask_version(struct zhdf5 *h)
 {
     unsigned major = 0, minor = 0, release = 0;
@@ -212,7 +214,7 @@ const struct zhdf5 *zhdf5_behind(const void *caller)
     return library;
 }
 
-/* A library that lacks a function that ours has would not have let the program start. */
+/* Without zmpi, a program would not start with a library that lacks the function. */
 void zhdf5_missing(const char *function)
 {
     zmpi_log(ZMPI_LOG_ERROR, "%s: no HDF5 library with this function is loaded", function);

@@ -1,4 +1,4 @@
-/* hdf5_open.c - HDF5's functions that open objects: of a dataset we keep what its writes need. */
+/* hdf5_open.c - HDF5's functions that open objects. zmpi remembers what a dataset's writes need. */
 #include "hdf5/hdf5_dataset.h"
 
 static hid_t opened(const struct zhdf5 *h, hid_t object)

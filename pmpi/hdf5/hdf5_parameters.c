@@ -21,7 +21,7 @@ void zhdf5_parameters(const struct zmpi_bound *bound, unsigned encoder,
     int exponent = 0;
     if (bound->mode != ZMPI_LOSSLESS) {
         double digits = bound->value;
-        /* Nine digits in front of the point. */
+        /* Nine digits before the point. */
         for (; digits >= 1e9; exponent--)
             digits /= 10;
         for (; digits < 1e8 && exponent < 330; exponent++)

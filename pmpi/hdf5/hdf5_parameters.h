@@ -7,7 +7,7 @@
 /* As in codec/hosts/hdf5/h5zmpi.h: mode, mantissa, exponent, encoder. */
 enum { ZHDF5_FILTER = 497, ZHDF5_PARAMETERS = 4 };
 
-/* The bound of nine digits that is nearest, and not weaker. */
+/* The nearest bound of nine digits that is not weaker. */
 void zhdf5_parameters(const struct zmpi_bound *bound, unsigned encoder,
                       unsigned value[ZHDF5_PARAMETERS]);
 

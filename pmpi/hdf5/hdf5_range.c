@@ -14,7 +14,7 @@
 
 static _Thread_local struct zmpi_range range;
 
-/* Goes the dataset through our filter? */
+/* Does the dataset use our filter? */
 static bool find_ours(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d)
 {
     return zhdf5_dataset_find(h, dataset, d) && !d->small && d->ours;
@@ -37,8 +37,9 @@ static bool is_by_mpio(const struct zhdf5 *h, hid_t access)
     return h->H5Pget_fapl_mpio && mpio >= 0 && h->H5Pget_driver(access) == mpio;
 }
 
-/* The ranks that have the file open, by a communicator that the caller frees; false: this process
- * alone. Collective: HDF5 copies the communicator when it is asked for the file's access list. */
+/* The ranks that have the file open, as a communicator that the caller frees; false: only this
+ * process has it open. Collective, because HDF5 duplicates the communicator when zmpi reads the
+ * file's access list. */
 static bool find_ranks(const struct zhdf5 *h, hid_t dataset, MPI_Comm *comm)
 {
     const hid_t file = h->H5Iget_file_id(dataset);
@@ -77,7 +78,8 @@ static hssize_t points_of(const struct zhdf5 *h, hid_t space)
                : 0;
 }
 
-/* The range of what this rank writes. False: HDF5 converts it, and its range is unknown. */
+/* The range of what this rank writes. False: HDF5 converts the elements, and their range is
+ * unknown. */
 static bool scan_own(const struct zhdf5 *h, const struct zhdf5_transfer *t, struct scan *s)
 {
     const hid_t opened = t->file == ZH5S_ALL ? h->H5Dget_space(t->dataset) : -1;
@@ -101,7 +103,7 @@ static bool scan_own(const struct zhdf5 *h, const struct zhdf5_transfer *t, stru
     return known;
 }
 
-/* The range of all ranks. False: one does not know it, or there are no data. */
+/* The range over all ranks. False: a rank does not know its own, or there are no data. */
 static bool merge(MPI_Comm comm, bool known, struct zmpi_range *r)
 {
     double own[4] = {-r->min, r->max, -r->fill, known ? 0 : 1}, all[4];
@@ -130,8 +132,8 @@ void zhdf5_range_begin(const struct zhdf5 *h, const struct zhdf5_transfer *t, hi
     PMPI_Comm_free(&comm);
 }
 
-/* Parallel HDF5 refuses what it cannot write together; its own errors do not tell whose filter that
- * is. */
+/* Parallel HDF5 refuses independent writes through a filter. Its own errors do not say whose filter
+ * that is. */
 static void tell(const struct zhdf5_dataset *d)
 {
     static atomic_flag warned = ATOMIC_FLAG_INIT;

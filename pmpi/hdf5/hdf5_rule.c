@@ -16,7 +16,7 @@ bool zhdf5_rule_bound(const char *name, struct zknown_rule *rule)
     return rule->bounded;
 }
 
-/* Zero, NaN and infinities are exact anyway. */
+/* Zero, NaN and infinities are exact in any case. */
 void zhdf5_rule_fill(const struct zhdf5 *h, hid_t type, hid_t list, struct zknown_rule *rule)
 {
     int defined = 0;
@@ -26,7 +26,7 @@ void zhdf5_rule_fill(const struct zhdf5 *h, hid_t type, hid_t list, struct zknow
         h->H5Pget_fill_value(list, *h->H5T_NATIVE_DOUBLE_g, &fill) < 0)
         return;
     if (h->H5Tget_size(type) == sizeof(float))
-        fill = (double)(float)fill; /* as elements have it */
+        fill = (double)(float)fill; /* rounded to the type of the elements */
     if (isfinite(fill) && fabs(fill) > 0)
         rule->fill = (struct zmpi_fills){1, {fill}};
 }

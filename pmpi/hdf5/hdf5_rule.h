@@ -5,13 +5,13 @@
 #include "datatype/known.h"
 #include "hdf5/hdf5.h"
 
-/* Do any rules name datasets? */
+/* Does any rule name datasets? */
 bool zhdf5_rules_are(void);
-/* The bound by the name that the program opened it with. False: no rule is for it. */
+/* The bound for the name that the program opened the dataset with. False: no rule names it. */
 bool zhdf5_rule_bound(const char *name, struct zknown_rule *rule);
-/* By the dataset's type and its creation list. */
+/* From the dataset's type and its creation list. */
 void zhdf5_rule_fill(const struct zhdf5 *h, hid_t type, hid_t list, struct zknown_rule *rule);
-/* Of datasets that one call writes: exact where their bounds differ. */
+/* For several datasets that one call writes: they are exact where their bounds differ. */
 void zhdf5_rule_merge(struct zknown_rule *rule, const struct zknown_rule *other);
 
 #endif

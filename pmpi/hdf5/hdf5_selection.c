@@ -1,14 +1,15 @@
-/* hdf5_selection.c - from the arguments of H5Dwrite to a range of memory, and the shape of what is
- * in it. */
+/* hdf5_selection.c - from the arguments of H5Dwrite to a range of memory and the shape of its
+ * elements. */
 #include "hdf5/hdf5_selection.h"
 
-/* Trailing extents below this are no rows: components, say, whose array the data tell better. */
+/* A trailing extent below this is no row. It may be the components of a point, which zmpi finds
+ * better in the data. */
 #define SHORT_ROW 16
 
 /* ---- types ---- */
 
-/* How many numbers of the native type an element is: one, or two where it is complex, a compound of
- * two such numbers as h5py has it; else 0. */
+/* How many numbers of the native type an element has: one; two if it is complex, which h5py stores
+ * as a compound of two such numbers; else 0. */
 static int numbers_of(const struct zhdf5 *h, hid_t type, hid_t native)
 {
     if (h->H5Tequal(type, native) > 0)
@@ -37,8 +38,8 @@ size_t zhdf5_floats(const struct zhdf5 *h, hid_t type, enum zmpi_type *element)
     return (size_t)numbers;
 }
 
-/* Has the memory the dataset's type? Only handles that are what they should be are asked, so that
- * HDF5 has no error to tell of. Two complex types may have unlike members. */
+/* Is the memory's type the dataset's? It calls HDF5 only with handles of the right kind, so that
+ * HDF5 reports no error. Two complex types may have unlike members. */
 static bool has_type_of(const struct zhdf5 *h, const struct zhdf5_transfer *t,
                         const struct zhdf5_dataset *d)
 {
@@ -62,7 +63,7 @@ struct selection {
     hsize_t extent[ZH5S_MAX_RANK]; /* of the array */
     hsize_t first[ZH5S_MAX_RANK], last[ZH5S_MAX_RANK];
     hsize_t count[ZH5S_MAX_RANK]; /* elements in each dimension, if `regular` */
-    bool regular, solid;          /* a grid; and without gaps */
+    bool regular, solid;          /* regular: a grid; solid: a grid without gaps */
     hsize_t points;
     hsize_t all; /* elements of the array */
 };
@@ -83,7 +84,7 @@ static void find_grid(const struct zhdf5 *h, hid_t space, int how, struct select
     }
 }
 
-/* False: it cannot be told, or nothing is selected. */
+/* False: HDF5 cannot tell, or nothing is selected. */
 static bool look(const struct zhdf5 *h, hid_t space, struct selection *s)
 {
     if (h->H5Iget_type(space) != ZH5I_DATASPACE)
@@ -105,7 +106,7 @@ static bool look(const struct zhdf5 *h, hid_t space, struct selection *s)
     return true;
 }
 
-/* Elements of the array from its first one to the first and behind the last that are selected. */
+/* *first: the first element that is selected; the other: one behind the last. */
 static bool find_bounds(const struct selection *s, uint64_t *first, uint64_t *end)
 {
     *first = *end = 0;
@@ -122,8 +123,8 @@ static bool find_bounds(const struct selection *s, uint64_t *first, uint64_t *en
 
 /* ---- shape ---- */
 
-/* Elements in each dimension of what is written in a row: the selection's, or a chunk's; 0: they
- * differ. */
+/* Elements in each dimension of what HDF5 writes in one piece: the selection's, or a chunk's; 0:
+ * the pieces differ. */
 static void find_parts(const struct zhdf5_dataset *d, const struct selection *s,
                        hsize_t part[ZH5S_MAX_RANK])
 {
@@ -153,7 +154,8 @@ static void find_rows(const struct selection *s, const hsize_t part[ZH5S_MAX_RAN
 
 /* ---- all of it ---- */
 
-/* The file's selection is that of the memory too, where the program gives none for this. */
+/* The file's selection: the whole dataset if the program gives none. If it gives none for the
+ * memory either, the memory's is the same. */
 static hid_t space_of_file(const struct zhdf5 *h, const struct zhdf5_transfer *t, hid_t *opened)
 {
     *opened = t->file == ZH5S_ALL ? h->H5Dget_space(t->dataset) : -1;
@@ -181,8 +183,8 @@ static bool find_memory(const struct zhdf5 *h, const struct zhdf5_transfer *t,
            !__builtin_add_overflow(buf, end, &known->end);
 }
 
-/* Are the bytes that go to the file those of the elements? Filters make others of them; what is in
- * an object's header, or in other files, is never written by itself. */
+/* Does the file get the elements' own bytes? Filters change them, and data in an object's header or
+ * in other files are not written by themselves. */
 static bool is_plain(const struct zhdf5_dataset *d)
 {
     return d->numbers > 0 && !d->filtered &&

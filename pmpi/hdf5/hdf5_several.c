@@ -43,8 +43,8 @@ void zhdf5_several_closes(MPI_File handle)
     free(s);
 }
 
-/* The handle that HDF5's driver for MPI-IO gives is of type MPI_File. What other drivers give is
- * also the address of a part of their file, and its bytes are no MPI_File that is open. */
+/* The handle that HDF5's driver for MPI-IO returns has the type MPI_File. Other drivers return the
+ * address of a part of their own file structure, and no open MPI_File has those bytes. */
 bool zhdf5_several_have(const struct zhdf5 *h, hid_t dataset)
 {
     pthread_mutex_lock(&lock);

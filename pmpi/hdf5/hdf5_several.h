@@ -1,8 +1,8 @@
 /*
- * hdf5_several.h - files that HDF5 has open on several ranks, in a run with zmpi's filter. HDF5
- * refuses an independent write to a dataset with a filter there, and from 1.14 on waits for ever
- * when the file is closed after that, if some ranks alone were refused: we refuse it before HDF5
- * has begun. Thread-safe.
+ * hdf5_several.h - files that several ranks have open in HDF5, in a run with zmpi's filter. HDF5
+ * refuses an independent write to a dataset with a filter in such a file. From 1.14 on it then
+ * waits for ever when the file is closed, if it refused only some ranks. So zmpi refuses the write
+ * before HDF5 begins. Thread-safe.
  */
 #ifndef ZMPI_HDF5_SEVERAL_H
 #define ZMPI_HDF5_SEVERAL_H
@@ -11,7 +11,7 @@
 
 #include "hdf5/hdf5.h"
 
-/* MPI_File_open has opened a file, in whatever way; MPI_File_close will close one. */
+/* After MPI_File_open has opened a file by any means; before MPI_File_close closes one. */
 void zhdf5_several_opened(MPI_File handle, int ranks);
 void zhdf5_several_closes(MPI_File handle);
 

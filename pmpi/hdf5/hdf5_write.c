@@ -1,6 +1,6 @@
 /*
- * hdf5_write.c - HDF5's functions that write datasets: each goes on to the HDF5 library. While one
- * of them writes, the memory that it writes from is known to hold floats.
+ * hdf5_write.c - HDF5's functions that write datasets. Each calls HDF5's own function. During that
+ * call zmpi knows that the memory it writes holds floats.
  */
 #include <stdlib.h>
 

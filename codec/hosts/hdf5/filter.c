@@ -1,4 +1,4 @@
-/* filter.c - one chunk to a stream and back. A stream tells by itself what is in it. */
+/* filter.c - one chunk to a stream and back. A stream describes its own contents. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,15 +25,15 @@ int h5zmpi_bound(const unsigned values[H5ZMPI_GIVEN], struct zmpi_bound *bound)
 }
 
 static _Thread_local const struct zmpi_range *whole;
-static atomic_bool decoded; /* some chunk: a program may have changed a part of it */
+static atomic_bool decoded; /* any chunk: a program may have changed a part of it */
 
 void h5zmpi_set_range(const struct zmpi_range *range)
 {
     whole = range;
 }
 
-/* The chunk as set_local saw it, and true; bytes where a filter in front has made it another one.
- */
+/* The chunk's array as set_local saw it, and true. If a filter in front has changed its size, the
+ * array is bytes. */
 static int find_array(size_t count, const unsigned values[], size_t bytes, struct zmpi_array *array)
 {
     size_t is;
@@ -49,8 +49,8 @@ static int find_array(size_t count, const unsigned values[], size_t bytes, struc
     return 1;
 }
 
-/* A chunk that there is no memory to compress is written as it is: where a filter fails on one
- * rank, parallel HDF5 lets the others wait for ever. */
+/* If there is no memory to compress a chunk, it is stored as it is. A filter that fails on one rank
+ * would make parallel HDF5 let the others wait for ever. */
 static size_t keep(size_t bytes)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -62,7 +62,7 @@ static size_t keep(size_t bytes)
     return bytes;
 }
 
-/* Such a chunk begins as no stream does. */
+/* No stream begins like such a chunk. */
 static int is_kept(size_t count, const unsigned values[], const void *src, size_t bytes)
 {
     struct zmpi_stream_info info;
@@ -71,14 +71,14 @@ static int is_kept(size_t count, const unsigned values[], const void *src, size_
            zmpi_stream_info(src, bytes, &info) == ZMPI_ERR_FORMAT;
 }
 
-/* Fill values, most likely: all ranks code such a chunk, and HDF5 relies on that all come to the
- * same size. (Of any type the elements after the first 16 bytes repeat them.) */
+/* Most likely a chunk of fill values: every rank codes it, and HDF5 relies on the same size from
+ * all. (Elements of any type repeat after the first 16 bytes.) */
 static int is_constant(const void *src, size_t bytes)
 {
     return bytes > 16 && memcmp(src, (const char *)src + 16, bytes - 16) == 0;
 }
 
-/* Room for a stream; less where the chunk takes little. */
+/* Memory for a stream; less if the chunk compresses well. */
 static void *room_for(const struct zmpi_array *array, size_t bytes, int constant, size_t *capacity)
 {
     *capacity = zmpi_compress_capacity(array);
@@ -89,7 +89,7 @@ static void *room_for(const struct zmpi_array *array, size_t bytes, int constant
     return malloc(*capacity);
 }
 
-/* 0: failed. *to is the caller's; NULL: the chunk stays as it is. */
+/* Returns 0 if it failed. The caller frees *to; NULL: the chunk stays as it is. */
 static size_t encode(size_t count, const unsigned values[], const void *src, size_t bytes,
                      size_t *capacity, void **to)
 {

@@ -5,8 +5,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Variables of the library that all programs find may have moved into the program (copy
- * relocations). */
+/* The program may hold the variables of the library that all programs find (copy relocations). */
 static void *variables_of(void *handle)
 {
     void *open = dlsym(handle, "H5open");
@@ -19,7 +18,7 @@ static hid_t value_of(void *handle, const char *name)
     return value ? *value : -1;
 }
 
-/* One that is linked into the program lies in no file of its own. */
+/* A library that is linked into the program has no file of its own. */
 static void *handle_of(const void *caller)
 {
     Dl_info info;
@@ -44,6 +43,6 @@ int h5_find(struct h5 *h, const void *caller)
     h->error_class = value_of(where, "H5E_ERR_CLS_g");
     h->error_major = value_of(where, "H5E_PLINE_g");
     h->error_minor = value_of(where, "H5E_BADVALUE_g");
-    dlclose(handle); /* it calls us: it stays */
+    dlclose(handle); /* the library calls us, so it stays loaded */
     return all && h->native_float > 0 && h->native_double > 0;
 }

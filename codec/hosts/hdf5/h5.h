@@ -1,7 +1,7 @@
 /*
- * h5.h - what the filter uses of HDF5, as it is in HDF5 1.10 to 2.0: its headers are not needed,
- * and its functions are those of whoever calls. A process may have several HDF5 libraries, and a
- * plug-in that was linked to one would bring another one along.
+ * h5.h - what the filter uses of HDF5, as HDF5 1.10 to 2.0 have it. It needs no header of HDF5 and
+ * calls the library that called it. A process may have several HDF5 libraries, and a plug-in that
+ * is linked to one would load another one.
  */
 #ifndef ZMPI_H5_H
 #define ZMPI_H5_H
@@ -39,7 +39,7 @@ struct H5Z_class2 {
     H5Z_func_t filter;
 };
 
-/* Functions that are called: name, result, parameters. */
+/* Functions that the filter calls: name, result, parameters. */
 #define H5_ASKED(X)                                                                                \
     X(H5Tget_class, int, (hid_t))                                                                  \
     X(H5Tget_size, size_t, (hid_t))                                                                \
@@ -65,7 +65,7 @@ struct h5 {
     hid_t native_float, native_double, error_class, error_major, error_minor;
 };
 
-/* The library that code at this address is of. 0: it lacks something. */
+/* The library that the code at this address belongs to. 0: it lacks a function. */
 int h5_find(struct h5 *h, const void *caller);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * h5zmpi.c - HDF5's dynamic filter: datasets of floats are chunks of zmpi's streams, which any
- * program that has HDF5 reads where it finds this plug-in (HDF5_PLUGIN_PATH).
+ * h5zmpi.c - HDF5's dynamic filter. Each chunk of a dataset of floats becomes a stream. Any program
+ * that has HDF5 can read the dataset, if HDF5 finds this plug-in (HDF5_PLUGIN_PATH).
  */
 #include <stdbool.h>
 
@@ -18,7 +18,8 @@ static void say(const struct h5 *h, unsigned line, const char *text)
 
 /* ---- type and shape of a chunk ---- */
 
-/* As many of a native type as an element is: one, or two (complex, as h5py has it); else 0. */
+/* How many numbers of the native type an element has: one; two if it is complex, as h5py stores it;
+ * else 0. */
 static size_t numbers_of(const struct h5 *h, hid_t type, hid_t native)
 {
     if (h->H5Tequal(type, native) > 0)
@@ -50,7 +51,7 @@ static enum zmpi_type type_of(const struct h5 *h, hid_t type, size_t *numbers)
     return *numbers != 1 || size == 1 ? ZMPI_BYTES : size == 4 ? ZMPI_I32 : ZMPI_I64;
 }
 
-/* Other filters in front of this one change the data: they are no floats any more. */
+/* A filter in front of this one changes the data, so that they are no floats any more. */
 static bool is_first(const struct h5 *h, hid_t creation)
 {
     unsigned flags, config;
@@ -59,7 +60,8 @@ static bool is_first(const struct h5 *h, hid_t creation)
            h->H5Pget_filter2(creation, 0, &flags, &none, NULL, 0, NULL, &config) == H5ZMPI_ID;
 }
 
-/* Extents of 1 tell nothing; all but the last two are one. False: too large. */
+/* The chunk's extents in three dimensions: extents of 1 are left out, and all but the last two
+ * become one. False: too large. */
 static bool find_extents(const hsize_t *chunk, int rank, size_t numbers, unsigned extent[3])
 {
     hsize_t e[3] = {1, 1, 1};
@@ -83,7 +85,8 @@ static bool find_extents(const hsize_t *chunk, int rank, size_t numbers, unsigne
 
 /* ---- what HDF5 calls ---- */
 
-/* What lies elsewhere in the file is not in a chunk: there the filter would see addresses. */
+/* Elements that lie outside the chunk (strings of variable length): the filter would see their
+ * addresses. */
 static htri_t can_apply(hid_t creation, hid_t type, hid_t space)
 {
     struct h5 h;

@@ -3,17 +3,17 @@
  *
  *     mode, mantissa, exponent, encoder       rel=1e-3: 2, 1, 3
  *
- * The bound is mantissa * 10^-exponent; an exponent of 2^32 - n is -n. What is not given is 0: no
- * parameter at all is lossless, by fle.
+ * The bound is mantissa * 10^-exponent; an exponent of 2^32 - n means -n. Missing parameters are 0.
+ * No parameter at all means lossless, by fle.
  *
- * A chunk in the file is a stream, or, where there was no memory, the chunk itself.
+ * A chunk in the file is a stream. If there was no memory to compress it, it is the chunk itself.
  */
 #ifndef ZMPI_H5ZMPI_H
 #define ZMPI_H5ZMPI_H
 
 #include "zmpi_codec.h"
 
-/* Of HDF5's range for testing (256 to 511). */
+/* From the range that HDF5 keeps for tests (256 to 511). */
 #define H5ZMPI_ID 497
 
 enum {
@@ -27,11 +27,11 @@ enum {
     H5ZMPI_COUNT = H5ZMPI_EXTENT + 3
 };
 
-/* False: the parameters make no bound, or no encoder. */
+/* Returns 0 if the parameters make no bound, or no encoder. */
 int h5zmpi_bound(const unsigned values[H5ZMPI_GIVEN], struct zmpi_bound *bound);
 
-/* libzmpi.so, while this thread writes a dataset: rel and psnr are of this range, which is of more
- * data than a chunk. NULL: of the chunk again. */
+/* libzmpi.so calls this while a thread writes a dataset: rel and psnr then use this range, which is
+ * that of more data than one chunk. NULL: the chunk's own range again. */
 __attribute__((visibility("default"))) void h5zmpi_set_range(const struct zmpi_range *range);
 
 /* H5Z_func_t */

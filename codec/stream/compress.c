@@ -1,5 +1,5 @@
-/* compress.c - an array to a stream by encoder 1 or 2, on the CPU, chunk by chunk (format.md part 1
- * and 4). */
+/* compress.c - encoders 1 and 2 on the CPU: an array becomes a stream, chunk by chunk (format.md
+ * parts 1 and 4). */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "layout/plan_rows.h"
 #include "stream/compress.h"
 
-/* Where chunk k lies in the array at src; its clipped extents. */
+/* The rows of chunk k in the array at src. Sets extent, which is smaller at the array's ends. */
 static struct zmpi_rows tile_rows(const struct zmpi_plan *p, size_t k, const unsigned char *src,
                                   size_t extent[3])
 {
@@ -25,7 +25,7 @@ static struct zmpi_rows tile_rows(const struct zmpi_plan *p, size_t k, const uns
     return zmpi_plan_rows(p, at, src, extent);
 }
 
-/* The last chunk of a byte string whose last word is cut: a copy, padded with zeros. */
+/* The last chunk of a byte string that ends within a word: a copy, padded with zeros. */
 static struct zmpi_rows padded_rows(const struct zmpi_plan *p, const struct zmpi_rows *rows,
                                     const unsigned char *src, size_t words,
                                     struct zmpi_chunk_work *work)
@@ -39,51 +39,52 @@ static struct zmpi_rows padded_rows(const struct zmpi_plan *p, const struct zmpi
 /* ---- the chunks, by any number of threads ---- */
 
 /*
- * Chunks that a thread takes at a time: enough to make the lock cheap, few enough for its
- * workspace to stay in the cache.
+ * Chunks that a thread takes at a time: enough to make the lock cheap, few enough for its workspace
+ * to stay in the cache.
  */
 enum { GROUP = 8 };
 
-/* Bytes that stay in a core's second-level cache once they were read. */
+/* Bytes that stay in a core's second-level cache once they are read. */
 #define CACHED_BYTES ((uint64_t)1 << 20)
 
-/* Room to code a group: the encoder wants more than a chunk has in the end. */
+/* Room to code a group: while it works, the encoder needs more room than the coded chunk. */
 #define GROUP_CAPACITY (GROUP * ZMPI_CHUNK_CODED_MAX + ZMPI_CHUNK_CAPACITY)
 
-/* What one thread needs. */
+/* The workspace of one thread. */
 struct workspace {
     struct zmpi_chunk_work chunk;
     struct zmpi_huffman_encoder huffman;
-    unsigned char coded[GROUP_CAPACITY]; /* a group that does not know its place yet */
+    unsigned char coded[GROUP_CAPACITY]; /* a group whose place is not known yet */
 };
 
 _Static_assert(sizeof(struct workspace) <= 1 << 20, "workspace of a thread over 1 MiB");
 
 /*
- * Groups are taken in order, coded in any order, and placed in order: a group's place is known
- * when all before it have their sizes. So the bytes are the same for any number of threads, and
- * the memory is one workspace per thread.
+ * Threads take groups in order and code them in any order. A group gets its place once all groups
+ * before it have their sizes. So the bytes are the same for any number of threads, and each thread
+ * needs only one workspace.
  */
 struct encoder {
     const struct zmpi_plan *plan;
     const struct zmpi_job *job;
     const struct zmpi_chunk_rule *rule;
-    const struct zmpi_chunk_rule *whole; /* of chunks that are whole numbers; NULL: of none */
-    double rmse; /* psnr: the root mean square that errors may have; 0: any */
+    const struct zmpi_chunk_rule
+        *whole;  /* the rule for chunks of whole numbers; NULL: there are none */
+    double rmse; /* psnr: the largest root mean square of the errors; 0: no limit */
     const unsigned char *src;
     unsigned char *dst;
     size_t capacity;
     const struct zmpi_huffman_plan *books; /* NULL: fle */
 
     pthread_mutex_t lock;
-    pthread_cond_t moved; /* `to_place` went on, or status or too_far changed */
+    pthread_cond_t moved; /* `to_place`, `status` or `too_far` changed */
     size_t next;          /* first chunk that no thread has taken */
-    size_t to_place;      /* first chunk that has no place */
-    size_t at;            /* its place */
+    size_t to_place;      /* first chunk without a place */
+    size_t at;            /* the place of that chunk */
     enum zmpi_status status;
-    size_t saved;              /* bytes, against fle, in what is placed */
-    struct zmpi_errors errors; /* of what is placed */
-    bool too_far;              /* errors are over rmse whatever comes */
+    size_t saved;              /* bytes that the placed chunks are smaller than by fle */
+    struct zmpi_errors errors; /* of the placed chunks */
+    bool too_far;              /* the errors exceed rmse, whatever the other chunks add */
 };
 
 static bool stopped(const struct encoder *e)
@@ -91,7 +92,7 @@ static bool stopped(const struct encoder *e)
     return e->status || e->too_far;
 }
 
-/* Decodes the chunk that was just coded, as a decoder will. */
+/* Decodes the chunk that was just coded, as a decoder will, and adds its errors. */
 static void measure_chunk(const struct encoder *e, const size_t extent[3],
                           const struct zmpi_rows *src, const unsigned char *coded, size_t size,
                           struct zmpi_chunk_work *work, struct zmpi_errors *errors)
@@ -117,8 +118,8 @@ static size_t encode_tile(const struct encoder *e, const struct zmpi_chunk_rule 
                                : kernels->encode64(rule, extent, rows, dst, work);
 }
 
-/* A tile that holds fill values which a user names: as exceptions, or all of it without loss.
- * False: it holds none. */
+/* A tile that holds fill values which a user names: these become exceptions, or the whole tile is
+ * lossless. False: it holds none. */
 static bool encode_with_fills(const struct encoder *e, const struct zmpi_chunk_rule *rule,
                               const size_t extent[3], const struct zmpi_rows *rows,
                               unsigned char *dst, struct zmpi_chunk_work *work, size_t *size)
@@ -139,8 +140,8 @@ static bool encode_with_fills(const struct encoder *e, const struct zmpi_chunk_r
     return true;
 }
 
-/* Chunk k by fle to dst, which has room for ZMPI_CHUNK_CAPACITY bytes; returns its size. next: the
- * chunk that comes after it, if there is one. */
+/* Codes chunk k by fle to dst, which has room for ZMPI_CHUNK_CAPACITY bytes; returns its size.
+ * next: the chunk that this thread codes afterwards, if there is one. */
 static size_t encode_fle(const struct encoder *e, size_t k, size_t next, size_t extent[3],
                          struct zmpi_rows *rows, struct zmpi_chunk_work *work, unsigned char *dst)
 {
@@ -153,7 +154,8 @@ static size_t encode_fle(const struct encoder *e, size_t k, size_t next, size_t 
     struct zmpi_chunk_rule kept;
     if (e->job->rewritten && !whole && zmpi_rewritten_rule(rule, p->type, extent, rows, &kept))
         rule = &kept;
-    if (p->bytes % p->width && k == p->chunks - 1 && !ZMPI_BIG_ENDIAN) /* else cpu.c has done it */
+    if (p->bytes % p->width && k == p->chunks - 1 &&
+        !ZMPI_BIG_ENDIAN) /* on a big-endian machine cpu.c has padded the array */
         *rows = padded_rows(p, rows, src, extent[2], work);
     else if (next < p->chunks)
         rows->next = tile_rows(p, next, src, next_extent).at;
@@ -162,8 +164,8 @@ static size_t encode_fle(const struct encoder *e, size_t k, size_t next, size_t 
     return encode_tile(e, rule, extent, rows, dst, work);
 }
 
-/* Chunk k to dst, and its entry to the table; returns its size. What that is less than fle's is
- * added to *saved. */
+/* Codes chunk k to dst and puts its entry into the table; returns its size. Adds to *saved what
+ * that is less than by fle. */
 static size_t encode_chunk(const struct encoder *e, size_t k, size_t next, struct workspace *w,
                            unsigned char *dst, size_t *saved, struct zmpi_errors *errors)
 {
@@ -190,8 +192,8 @@ static size_t encode_chunk(const struct encoder *e, size_t k, size_t next, struc
 }
 
 /*
- * The next group, or false. *dst: where to code it: at its place if that is known and has room
- * for the worst, else in `coded`.
+ * Takes the next group; false: there is none. *dst: where to code it. That is its final place if
+ * this is known and large enough for the worst case, else `coded`.
  */
 static bool take_group(struct encoder *e, unsigned char *coded, size_t *first, size_t *end,
                        unsigned char **dst)
@@ -209,8 +211,8 @@ static bool take_group(struct encoder *e, unsigned char *coded, size_t *first, s
     return took;
 }
 
-/* The first chunk that the thread with this group will likely take next, to be fetched before: who
- * is to place a group before takes another before, too. */
+/* The first chunk that this thread will probably take next, for prefetching. Every thread that
+ * places a group before this one takes another group first. */
 static size_t likely_next(struct encoder *e, size_t first)
 {
     pthread_mutex_lock(&e->lock);
@@ -219,14 +221,15 @@ static size_t likely_next(struct encoder *e, size_t first)
     return next;
 }
 
-/* Even if all that is left were exact, and counted? */
+/* Would the errors exceed rmse even if all other chunks were exact? */
 static bool errors_too_far(const struct encoder *e)
 {
     struct zmpi_errors most = {e->errors.squares, e->plan->bytes / e->plan->width};
     return e->rmse > 0 && !zmpi_errors_within(&most, e->job->abs_bound, e->rmse);
 }
 
-/* Wait until all before are placed; then the group's place, or NULL if somebody failed. */
+/* Waits until all groups before this one are placed. Returns the group's place, or NULL if a thread
+ * failed. */
 static unsigned char *place_group(struct encoder *e, size_t first, size_t end, size_t size,
                                   size_t saved, const struct zmpi_errors *errors)
 {
@@ -259,7 +262,7 @@ static void encode_groups(void *context)
     unsigned char *dst, *place;
     struct workspace *work = aligned_alloc(64, sizeof *work);
     if (!work)
-        return; /* the others may have more luck */
+        return; /* no memory: other threads may have some */
     const size_t *tile = e->plan->tile, row = tile[2] * e->plan->width;
     const size_t plane = tile[0] > 1 ? tile[1] * row : 0;
     zmpi_chunk_work_init(&work->chunk, plane, plane ? row + plane : 0);
@@ -300,7 +303,7 @@ static size_t encode_sample(const void *context, size_t k, struct zmpi_chunk_wor
 /* The result of compress_chunks. */
 struct outcome {
     size_t length, books; /* bytes: of the stream; of its books */
-    bool within;          /* the errors' root mean square is not over finer[1], if that is asked */
+    bool within;          /* the errors' root mean square is within the limit, if there is one */
 };
 
 static enum zmpi_status encode_all(struct encoder *e, size_t head)
@@ -321,7 +324,7 @@ static enum zmpi_status encode_all(struct encoder *e, size_t head)
     return e->status;
 }
 
-/* *worth: the books saved at least the bytes that they take. */
+/* *worth: the books save at least as many bytes as they take. */
 static enum zmpi_status encode_books(struct encoder *e, bool own, struct outcome *o, bool *worth)
 {
     struct zmpi_huffman_plan books;
@@ -377,8 +380,8 @@ static enum zmpi_status compress_chunks(const struct zmpi_plan *p, const struct 
     return status;
 }
 
-/* Compresses by the job's bound, or by finer ones, which then become the job's, if the errors turn
- * out too large. */
+/* Compresses by the job's bound. If the errors turn out too large, a finer bound becomes the
+ * job's. */
 static enum zmpi_status compress_within(const struct zmpi_plan *p, struct zmpi_job *job,
                                         unsigned char *dst, size_t capacity,
                                         const unsigned char *src, struct outcome *o)

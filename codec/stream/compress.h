@@ -4,8 +4,9 @@
 
 #include "layout/plan.h"
 
-/* encoder: in place of the job's; p: of the job's array. *size: bytes of the stream in dst, which
- * never are more than dst_capacity: ZMPI_ERR_SPACE. Uses job->threads threads; from any thread. */
+/* encoder replaces the job's; p is the plan of the job's array. *size: bytes of the stream in dst;
+ * ZMPI_ERR_SPACE if they exceed dst_capacity. Uses job->threads threads; may be called from any
+ * thread. */
 enum zmpi_status zmpi_chunks_compress(int encoder, const struct zmpi_plan *p,
                                       const struct zmpi_job *job, void *dst, size_t dst_capacity,
                                       const void *src, size_t *size);

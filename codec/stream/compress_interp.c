@@ -15,18 +15,18 @@
 #include "layout/plan_rows.h"
 #include "stream/interp_unit.h"
 
-/* Bytes of an array that is worth it. */
+/* Smaller arrays do not pay for this encoder. */
 enum { LEAST = 8192 };
 
 /*
- * Threads take chunks in order, and place them in order: the bytes are the same for any number of
- * threads.
+ * Threads take chunks in order and place them in order, so that the bytes are the same for any
+ * number of threads.
  */
 struct coder {
     const struct zmpi_plan *plan;
     const struct zmpi_job *job;
     const struct zmpi_interp_rule *rule;
-    double rmse; /* psnr: the root mean square that errors may have; 0: any */
+    double rmse; /* psnr: the largest root mean square of the errors; 0: no limit */
     const unsigned char *src;
     unsigned char *dst;
     size_t capacity;
@@ -34,10 +34,10 @@ struct coder {
     pthread_mutex_t lock;
     pthread_cond_t moved; /* `to_place` or `status` changed */
     size_t next;          /* first chunk that no thread has taken */
-    size_t to_place;      /* first chunk that has no place */
-    size_t at;            /* its place */
+    size_t to_place;      /* first chunk without a place */
+    size_t at;            /* the place of that chunk */
     enum zmpi_status status;
-    struct zmpi_errors errors; /* of what is placed */
+    struct zmpi_errors errors; /* of the placed chunks */
 };
 
 static bool take(struct coder *c, size_t *k)
@@ -50,7 +50,7 @@ static bool take(struct coder *c, size_t *k)
     return took;
 }
 
-/* Wait until all before are placed. */
+/* Waits until all chunks before this one are placed. */
 static void place(struct coder *c, size_t k, const unsigned char *coded, size_t size,
                   const struct zmpi_errors *errors)
 {
@@ -102,7 +102,7 @@ static void code_chunks(void *context)
     zmpi_interp_work_free(work);
 }
 
-/* Compresses by the job's bound. *within: the errors are as small as a psnr needs them. */
+/* Compresses by the job's bound. *within: the errors are small enough for the job's psnr. */
 static enum zmpi_status compress(const struct zmpi_job *job, unsigned char *dst, size_t capacity,
                                  const unsigned char *src, size_t *size, bool *within, bool *known)
 {

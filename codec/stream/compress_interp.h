@@ -4,8 +4,8 @@
 
 #include "device.h"
 
-/* *known: the data seem to be what such a stream was decoded to; then they stay as they are.
- * ZMPI_ERR_UNSUPPORTED: such arrays, types or bounds are not its matter. */
+/* *known: the data seem to be decoded from such a stream; coding them again then changes nothing.
+ * ZMPI_ERR_UNSUPPORTED: the encoder does not code this type, bound or size of array. */
 enum zmpi_status zmpi_interp_compress(const struct zmpi_job *job, unsigned char *dst,
                                       size_t capacity, const unsigned char *src, size_t *size,
                                       bool *known);

@@ -1,4 +1,4 @@
-/* compress_job.c - a job, once its data were looked at, by a device. */
+/* compress_job.c - a device compresses a job, after a look at its data. */
 #include "stream/compress_job.h"
 
 #include "bound/bound.h"
@@ -37,7 +37,7 @@ enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struc
         return compress_open(device, job, dst, dst_capacity, src, size);
     struct zmpi_job used = *job;
     zmpi_job_look(&used, src);
-    /* What else is asked has looked before. */
+    /* A caller whose data a device holds has asked this already (offload.c). */
     if (zmpi_job_is_for_cpu(&used) && !zmpi_device_holding(src))
         device = zmpi_device_cpu();
     return device->compress(&used, dst, dst_capacity, src, size);

@@ -1,4 +1,5 @@
-/* cpu.c - the CPU as a device: encoders, what they take, and which one is smaller. */
+/* cpu.c - the CPU as a device: which encoders take which arrays, and which of two streams is
+ * smaller. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +16,8 @@ static struct zmpi_rate rates[ZMPI_ENCODERS][2]; /* coding, decoding */
 enum { LEARN_FROM = 256 << 10 };
 
 /*
- * Rates of the kernels on an ordinary core, good enough to choose between devices before
- * anything was measured.
+ * Rates of the kernels on an ordinary core: good enough to choose between devices until something
+ * was measured.
  */
 static double cpu_guess(const struct zmpi_work *work)
 {
@@ -39,8 +40,9 @@ static void learn(const struct zmpi_work *work, double start)
                     cpu_guess(work), zmpi_seconds() - start);
 }
 
-/* By encoder 3, or by 2 where that is smaller or 3 does not do it (format.md 4.10). The profile
- * FLARE may be larger: it was asked for. */
+/* Compresses by encoder 3. Takes encoder 2 instead where its stream is smaller, or where encoder 3
+ * does not code the array (format.md 4.10). The profile FLARE may be larger, because the user asked
+ * for it. */
 static enum zmpi_status compress_smaller(const struct zmpi_plan *p, const struct zmpi_job *job,
                                          void *dst, size_t dst_capacity, const void *src,
                                          size_t *size)
@@ -65,7 +67,8 @@ static enum zmpi_status compress_smaller(const struct zmpi_plan *p, const struct
     return status == ZMPI_ERR_SPACE ? ZMPI_OK : status;
 }
 
-/* Words of byte strings are a file's on every machine: on a big-endian one, of a copy. */
+/* The words of a byte string have the file's byte order on every machine. A big-endian machine
+ * codes a swapped copy. */
 static enum zmpi_status compress_bytes(const struct zmpi_plan *p, const struct zmpi_job *job,
                                        void *dst, size_t dst_capacity, const void *src,
                                        size_t *size)

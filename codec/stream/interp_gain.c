@@ -8,9 +8,9 @@
 #include "layout/stream.h"
 #include "stream/compress.h"
 
-/* One chunk of so many is coded, of streams that have so many at least. */
+/* One chunk in EACH is coded, if the stream has at least LEAST chunks. */
 enum { EACH = 16, LEAST = 48 };
-/* By so much encoder 2's are larger. */
+/* Encoder 2's bytes for these chunks must be more by this factor. */
 #define GAIN 1.08
 
 /* Bytes of chunk k by encoder 2, as a stream of its own; 0: unknown. */

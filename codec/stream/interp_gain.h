@@ -6,7 +6,8 @@
 
 #include "device.h"
 
-/* By some of its chunks, coded by encoder 2 as well. False: it may not be, or there are too few. */
+/* Codes some of its chunks by encoder 2 as well. False: it may be larger, or it has too few
+ * chunks. */
 bool zmpi_interp_gains(const struct zmpi_job *job, const void *src, const void *stream,
                        size_t size);
 

@@ -9,7 +9,7 @@
 
 enum { VALUES = 512, PLACES = 16 };
 
-/* Samples of an array that could be integers. */
+/* Samples of an array, as candidates for integers. */
 struct values {
     enum zmpi_type type;
     size_t count;
@@ -23,7 +23,7 @@ static void take_values(struct values *v, const struct zmpi_array *array, double
     v->type = array->type;
     v->count = 0;
     for (size_t k = 0; k < VALUES; k++) {
-        /* Not at even distances: rows are often whole multiples of them. */
+        /* The distances are uneven, because rows are often whole multiples of them. */
         const size_t i =
             (size_t)((double)n * ((double)k + (double)(k * 77 % VALUES) / VALUES) / VALUES);
         const double x = zmpi_interp_value(array->type, src, i);
@@ -32,7 +32,7 @@ static void take_values(struct values *v, const struct zmpi_array *array, double
     }
 }
 
-/* How many are what integers are decoded to. */
+/* Counts the samples that an integer times the unit decodes to. */
 static size_t count_decoded(const struct values *v, double unit)
 {
     size_t count = 0;
@@ -43,8 +43,8 @@ static size_t count_decoded(const struct values *v, double unit)
     return count;
 }
 
-/* Do most values tell their integers when they are decoded: is half their last place less than half
- * a unit? */
+/* Are most values fine enough to give their integers back after decoding: is half the value's last
+ * place less than half a unit? */
 static bool are_finer(const struct values *v, double unit)
 {
     const int digits = v->type == ZMPI_F64 ? 53 : 24;

@@ -4,9 +4,9 @@
 
 #include "device.h"
 
-/* The unit of a job's bound; or, where the bound follows the range, which decoding has changed a
- * little, that of a bound near it which the data were decoded by. *tells: decoded values tell their
- * integers again; else most are coarser themselves. */
+/* The unit for a job's bound. If the bound follows the range, decoding has changed the range a
+ * little: if the data were decoded with the unit of a bound near it, returns that unit. *tells:
+ * decoded values give their integers back; else most values are too coarse for that. */
 double zmpi_interp_find_unit(const struct zmpi_job *job, const unsigned char *src, bool *tells);
 
 #endif

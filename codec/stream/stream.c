@@ -141,7 +141,7 @@ static enum zmpi_status check_table(const struct zmpi_stream *s)
     return left ? ZMPI_ERR_CORRUPT : ZMPI_OK;
 }
 
-/* All books must be sound; where they are. */
+/* Finds the books, and checks that all are sound. */
 static enum zmpi_status check_books(struct zmpi_stream *s)
 {
     struct zmpi_book book;
@@ -226,7 +226,7 @@ void zmpi_stream_tile(const struct zmpi_stream *s, size_t k, size_t first[3], si
     }
 }
 
-/* Mark the tiles of one row that hold words [x0, x1]. */
+/* Marks the tiles of one row that hold words [x0, x1]. */
 static void mark_row(const struct zmpi_stream *s, size_t z, size_t y, size_t x0, size_t x1,
                      unsigned char *need)
 {
@@ -243,8 +243,8 @@ void zmpi_stream_mark(const struct zmpi_stream *s, size_t begin, size_t end, uns
         end = s->info.decoded_bytes;
     if (begin >= end)
         return;
-    /* Rows of one row of tiles mark the same tiles, and so do planes: what follows a whole one
-     * among them marks nothing new. */
+    /* All rows in one row of tiles mark the same tiles, and so do all planes in one layer. So after
+     * a whole row or plane the others of its tiles are skipped. */
     const uint32_t *t = s->info.tile;
     const size_t plane = e[1] * e[2], first = begin / s->width, last = (end - 1) / s->width;
     for (size_t w = first; w <= last;) {

@@ -1,5 +1,5 @@
-/* stream_decode.c - chunks of a checked stream to an array, or of several to one whose elements
- * take turns. */
+/* stream_decode.c - decodes chunks of a checked stream to an array, or chunks of several streams to
+ * one array whose elements take turns. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +14,17 @@
 
 /* The workspace of a thread. */
 struct worker {
-    struct zmpi_chunk_work *work;         /* but for encoder 3 */
-    struct zmpi_huffman_decoder *huffman; /* encoder 2 */
-    struct zmpi_interp_work *interp;      /* encoder 3 */
+    struct zmpi_chunk_work *work;         /* for encoders 1 and 2 */
+    struct zmpi_huffman_decoder *huffman; /* for encoder 2 */
+    struct zmpi_interp_work *interp;      /* for encoder 3 */
     struct zmpi_interp_rule rule;
-    struct zmpi_net_work *net; /* where values are enhanced */
-    int8_t *net_out;           /* and what it gives for a chunk */
-    unsigned char *words;      /* room for a chunk */
-    unsigned char *own;        /* the same, if it is not the work's */
-    unsigned char *coded;      /* chunks of a stream that is not in memory */
+    struct zmpi_net_work *net; /* if values are enhanced */
+    int8_t *net_out;           /* the network's output for a chunk */
+    unsigned char *words;      /* memory for a chunk */
+    unsigned char *own;        /* the same, if it is not a part of the work */
+    unsigned char *coded;      /* coded chunks of a stream that is not in memory */
     size_t capacity;
-    bool shares; /* the work is another's */
+    bool shares; /* the work belongs to another worker */
 };
 
 static void worker_free(struct worker *v)
@@ -63,7 +63,8 @@ static bool net_worker(const struct zmpi_stream *s, struct worker *v)
     return v->net && v->net_out;
 }
 
-/* with: one whose work serves this one, too; NULL: none. apart: words stay when that decodes. */
+/* with: a worker whose work this one uses too; NULL: none. apart: this worker's words stay when the
+ * other one decodes. */
 static bool worker_make(const struct zmpi_stream *s, size_t plane, const struct worker *with,
                         bool apart, struct worker *v)
 {
@@ -87,7 +88,7 @@ static bool worker_make(const struct zmpi_stream *s, size_t plane, const struct 
     return false;
 }
 
-/* Rows of a chunk: in the array, `place` being that of its first word; NULL: in the work's buffer,
+/* The rows of a chunk. place: its first word in the array; NULL: the rows lie in the work's buffer,
  * without gaps. */
 static struct zmpi_rows tile_rows(const struct zmpi_stream *s, const size_t extent[3],
                                   unsigned char *place, unsigned char *words)
@@ -112,7 +113,7 @@ static bool is_intact(const struct zmpi_stream *s, size_t k, const unsigned char
            zmpi_load32(s->table + 8 * k + 4);
 }
 
-/* Of a big-endian stream, and where values are enhanced, `place` is NULL. */
+/* `place` is NULL for a big-endian stream, and where values are enhanced. */
 static enum zmpi_status decode_words(const struct zmpi_stream *s, size_t k,
                                      const unsigned char *src, size_t size, unsigned char *place,
                                      struct worker *v)
@@ -162,28 +163,28 @@ enum { GROUP_LEAST = 8, GROUP_MOST = 128 };
 _Static_assert((int)GROUP_MOST >= (int)ZMPI_COMPONENTS_MOST, "a group has a chunk of each stream");
 
 /*
- * Threads take the needed chunks in order, so that every chunk below a damaged one is taken too:
- * the first damaged one is found whatever the number of threads.
+ * Threads take the needed chunks in order. So every chunk below a damaged one is taken too, and the
+ * first damaged one is found for any number of threads.
  */
 struct decoder {
-    const struct zmpi_stream *s; /* of one shape and the same tiles */
+    const struct zmpi_stream *s; /* all have one shape and the same tiles */
     size_t streams;
-    size_t first, step; /* which of `step` components s[0] is; 0, 1: the array itself */
+    size_t first, step; /* s[0] is component `first` of `step`; 0, 1: the array itself */
     const unsigned char *need;
-    const struct zmpi_copy *copies; /* the wanted pieces of the array, or of all components */
-    size_t count;                   /* of them; 0: check only */
+    const struct zmpi_copy *copies; /* wanted pieces of the array, or of all components */
+    size_t count;                   /* of the copies; 0: only check the chunks */
     unsigned char *dst;
 
     pthread_mutex_t lock;
     int threads;
     size_t next;                                    /* first chunk that no thread has taken */
     size_t left;                                    /* needed ones from there on */
-    const unsigned char *src[ZMPI_COMPONENTS_MOST]; /* its bytes, of each stream */
+    const unsigned char *src[ZMPI_COMPONENTS_MOST]; /* the bytes of chunk `next`, in each stream */
     enum zmpi_status status;                        /* of chunk `bad` */
     size_t bad;
 };
 
-/* Chunks, and each of them in all streams. */
+/* Chunks that a thread has taken, and the bytes of each in all streams. */
 struct taken {
     size_t count, chunk[GROUP_MOST];
     const unsigned char *src[GROUP_MOST];
@@ -240,16 +241,16 @@ static void fail(struct decoder *d, size_t k, enum zmpi_status status)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* ---- where decoded words are wanted ---- */
+/* ---- where decoded words go ---- */
 
-/* Byte of the array at which row y of plane z of a tile begins. */
+/* The byte of the array at which row y of plane z of a tile begins. */
 static size_t row_begin(const struct zmpi_stream *s, const size_t first[3], size_t z, size_t y)
 {
     const size_t row = (first[0] + z) * s->extent[1] + first[1] + y;
     return (row * s->extent[2] + first[2]) * s->width;
 }
 
-/* The first copy from number i on that ends behind `begin`. */
+/* The first copy, from number i on, that ends behind `begin`. */
 static size_t find_copy(const struct decoder *d, size_t i, size_t begin)
 {
     size_t end = d->count;
@@ -263,7 +264,7 @@ static size_t find_copy(const struct decoder *d, size_t i, size_t begin)
     return i;
 }
 
-/* The destination of chunk k if all of it is wanted in the order of the array; else NULL. */
+/* The destination of chunk k, if all of it is wanted in the array's order; else NULL. */
 static unsigned char *place_of(const struct decoder *d, size_t k)
 {
     size_t first[3], extent[3];
@@ -304,7 +305,7 @@ static void give_points(const struct decoder *d, size_t k, const struct worker v
     const bool past = d->s->info.decoded_bytes >= ZMPI_STREAM_BYTES / d->step;
     size_t first[3], extent[3], i = 0, at = 0;
     zmpi_stream_tile(d->s, k, first, extent);
-    const bool whole = extent[2] == d->s->extent[2]; /* then rows are one */
+    const bool whole = extent[2] == d->s->extent[2]; /* then a plane's rows have no gaps */
     const size_t bytes = extent[2] * d->s->width * (whole ? extent[1] : 1);
     for (size_t z = 0; z < extent[0]; z++)
         for (size_t y = 0; y < (whole ? 1 : extent[1]); y++, at += bytes) {
@@ -323,7 +324,7 @@ static void give_points(const struct decoder *d, size_t k, const struct worker v
         }
 }
 
-/* Chunk k. */
+/* Decodes chunk k. */
 static enum zmpi_status decode_one(const struct decoder *d, size_t k, const unsigned char **src,
                                    struct worker v[])
 {
@@ -339,7 +340,7 @@ static enum zmpi_status decode_one(const struct decoder *d, size_t k, const unsi
     return status;
 }
 
-/* Who learns that this thread is done sees all that it has stored past the caches. */
+/* Streaming stores must be done before another thread learns that this one has finished. */
 static void order_stores(void)
 {
 #ifdef __x86_64__
@@ -347,8 +348,8 @@ static void order_stores(void)
 #endif
 }
 
-/* Chunk `i` of those that were taken, and those that follow it without a gap, to v->coded. Their
- * number, 0: failed. */
+/* Reads chunk `i` of those that were taken, and those that follow it without a gap, to v->coded.
+ * Returns their number; 0: it failed. */
 static size_t read_run(const struct zmpi_stream *s, struct taken *t, size_t i, struct worker *v,
                        enum zmpi_status *status)
 {
@@ -369,7 +370,7 @@ static size_t read_run(const struct zmpi_stream *s, struct taken *t, size_t i, s
     return *status ? 0 : n;
 }
 
-/* The chunks that were taken, each stream's by its own worker. */
+/* Decodes the chunks that were taken, those of each stream by its own worker. */
 static void decode_group(struct decoder *d, struct taken *t, struct worker v[])
 {
     enum zmpi_status status = ZMPI_OK;
@@ -395,7 +396,7 @@ static void decode_taken(void *context)
            worker_make(&d->s[made], (size_t)tile[1] * tile[2] * d->s->width, made ? v : NULL,
                        d->step > 1, &v[made]))
         made++;
-    /* Without memory: the others may have more luck. */
+    /* If there was no memory, the other threads take the chunks. */
     while (made == d->streams && take_chunks(d, &t))
         decode_group(d, &t, v);
     order_stores();
@@ -412,7 +413,7 @@ static size_t count_needed(const struct decoder *d)
     return d->need ? n : d->s->info.chunks;
 }
 
-/* Threads that there is work for. */
+/* The number of threads that have work. */
 static int useful_threads(const struct decoder *d, int threads)
 {
     const size_t group = group_of(d, GROUP_LEAST);
@@ -503,7 +504,7 @@ bool zmpi_stream_intact(const struct zmpi_stream *s)
     return true;
 }
 
-/* Does chunk k, which was decoded to `word`, lie in the array? */
+/* Is chunk k, which was decoded to `word`, in the array bit for bit? */
 static bool is_there(const struct zmpi_stream *s, size_t k, const unsigned char *array,
                      const unsigned char *word)
 {
@@ -523,7 +524,7 @@ static bool is_there(const struct zmpi_stream *s, size_t k, const unsigned char 
     return true;
 }
 
-/* Chunks [first, end): one of them, whose number their data decide. */
+/* Picks one of the chunks [first, end) by a checksum: as good as by chance. */
 static size_t pick(const struct zmpi_stream *s, size_t first, size_t end)
 {
     return first + zmpi_load32(s->table + 8 * first + 4) % (end - first);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of an array: blocks of rows, far from each other, one behind the other. More than a chunk each,
- * so that most chunks are those that the whole would have. */
+/* The part is made of blocks of rows that are far from each other. A block is larger than a chunk,
+ * so that most of the part's chunks are like those of the whole array. */
 enum { PART_BYTES = 2 << 20, BLOCK_PLANES = 16, BLOCK_ROWS = 32, BLOCK_ROW = 4096 };
 
 struct zmpi_bound zmpi_trial_bound(int i, const struct zmpi_bound *user)
@@ -24,7 +24,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The last one ends where the array does, and may have something of the one before. */
+/* The last block ends where the array does, and may overlap the one before. */
 static size_t begin(size_t number, size_t block, size_t n)
 {
     return smaller(number * block, n - block);
@@ -50,7 +50,7 @@ static void copy_block(const struct zmpi_trial_array *a, const size_t block[3], 
                    row);
 }
 
-/* The part that is coded: the array itself if it is small. *copy: to be freed. NULL: no memory. */
+/* The part that is coded; a small array as a whole. The caller frees *copy. NULL: no memory. */
 static const void *cut(const struct zmpi_trial_array *a, struct zmpi_array *part, void **copy)
 {
     const size_t *n = a->array.extent, width = zmpi_type_size(a->array.type);
@@ -134,11 +134,11 @@ static void note_most(struct zmpi_trial_most *most, int bound, const struct zmpi
         most->share[bound] = fmax(most->share[bound], info->abs_bound / (range->max - range->min));
 }
 
-/* One encoder, by all bounds. False: there is no time for more. */
+/* Codes by one encoder, with all bounds. False: there is no time for more. */
 static bool try_encoder(struct zmpi_trials *t, struct zmpi_trial_most *most, const struct coder *c,
                         int encoder, double end)
 {
-    /* Seconds per byte, at least: lossless data, which come first, take encoder 2 instead of 3. */
+    /* Seconds per byte, at least. Lossless data come first; they use encoder 2 instead of 3. */
     static const double least[ZMPI_TRIAL_ENCODERS] = {2e-9, 10e-9, 40e-9};
     double expected = least[encoder] * (double)c->bytes;
     struct zmpi_trial_sum sum = {0};
@@ -147,7 +147,7 @@ static bool try_encoder(struct zmpi_trials *t, struct zmpi_trial_most *most, con
         struct zmpi_stream_info info;
         if (b == ZMPI_TRIAL_USER && !c->a->user)
             continue;
-        if (!(c->a->exact && coded)) { /* else the same again */
+        if (!(c->a->exact && coded)) { /* an exact array gives the same bytes for every bound */
             const double now = zmpi_thread_seconds();
             if (now + expected > end)
                 return false;

@@ -1,4 +1,4 @@
-/* bound.c - the bound a user asks for, as text; what any bound must be (format.md 4.1, 4.2). */
+/* bound.c - a bound as a user writes it, and which values a bound may have (format.md 4.1, 4.2). */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,8 @@
 #include "layout/chunk.h"
 #include "options/options.h"
 
-/* strtod accepts hexadecimal floats, "inf" and leading blanks: numbers are plain decimal. */
+/* Takes plain decimal numbers only; strtod also accepts hexadecimal floats, "inf" and leading
+ * blanks. */
 static bool parse_number(const char *text, double *value)
 {
     if (*text == 0 || strspn(text, "0123456789.eE+-") != strlen(text))
@@ -95,7 +96,7 @@ enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound)
     return ZMPI_OK;
 }
 
-/* The shortest decimal that reads back as the same number; 60 and not 6e+01. */
+/* The shortest decimal that reads back as the same number; 60 rather than 6e+01. */
 static void format_value(double value, char text[32])
 {
     const struct zmpi_floats floats = zmpi_floats_begin();

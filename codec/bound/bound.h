@@ -4,13 +4,13 @@
 
 #include "device.h"
 
-/* Is the value one that its mode can have? */
+/* May a bound of this mode have this value? */
 bool zmpi_bound_is_valid(const struct zmpi_bound *bound);
 
-/* Largest value of the element type that is not above the bound. */
+/* The largest value of the element type that is not above the bound. */
 double zmpi_bound_round(enum zmpi_type type, double bound);
 
-/* Does the job, made for a ratio, still lack its bound? */
+/* Is the job one for a ratio whose bound is not known yet? */
 bool zmpi_job_open(const struct zmpi_job *job);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define UNIT 2048.0 /* of the bound; its square is exact in either type */
+#define UNIT 2048.0 /* units in a bound; its square is exact in either type */
 
 #define T       float
 #define FABS    fabsf

@@ -12,8 +12,8 @@ struct zmpi_errors {
     uint64_t count;   /* of the elements with |x| < keep */
 };
 
-/* Add those of a tile of f32 or f64 that was coded with errors below `bound`; decoded: its words
- * without gaps. */
+/* Adds the errors of a tile of f32 or f64 that was coded with errors below `bound`. decoded: the
+ * tile's words, without gaps. */
 void zmpi_errors_add(struct zmpi_errors *e, enum zmpi_type type, const struct zmpi_rows *tile,
                      const size_t extent[3], const unsigned char *decoded, double bound,
                      double keep);

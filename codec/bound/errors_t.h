@@ -1,12 +1,12 @@
 /*
- * errors_t.h - template, included once per float type: T the type, FABS its fabs, ADD_ROW the
- * function. The rounding of the difference and of the product is less than what rounding up to the
- * next unit adds. Simple loops over one type, which compilers make vectors of.
+ * errors_t.h - template, included once per float type: T is the type, FABS its fabs, ADD_ROW the
+ * function. The difference and the product are rounded by less than the rounding up to the next
+ * unit adds. The loops are simple, so that compilers make vectors of them.
  */
 static void ADD_ROW(struct zmpi_errors *e, const unsigned char *src, const unsigned char *decoded,
                     size_t n, double bound, double keep)
 {
-    enum { GROUP = 256 }; /* so many squares fit in 32 bits */
+    enum { GROUP = 256 }; /* the squares of so many elements fit in 32 bits */
     typedef T __attribute__((aligned(1), may_alias)) unaligned;
     const unaligned *x = (const unaligned *)src, *y = (const unaligned *)decoded;
     const T scale = (T)(UNIT / bound);

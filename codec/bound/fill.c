@@ -1,22 +1,24 @@
-/* fill.c - which values are fill values: samples, then the range without them. */
+/* fill.c - which values are fill values. Samples find candidates; the range without them
+ * decides. */
 #include "bound/fill.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* First single elements, which mostly tell that there is none; then rows of them, an element in 32:
- * how many are the end, and, if these are enough, what the others are. A fill value is one of 1000
- * elements, and 16 of those that are looked at. */
+/* The first samples are single elements, which mostly show that there are no fill values. Then come
+ * rows of elements, one element in 32 of the array. They tell how many elements are extreme and, if
+ * these are enough, what the others are. A fill value is at least one of 1000 elements, and 16 of
+ * the samples. */
 enum { FEW = 64, ROWS = 64, ROW_LEAST = 32, ROW_MOST = 256, ONE_IN = 32, LEAST = 16, SHARE = 1000 };
 
-/* What samples are like beside the values that are larger than all others. */
+/* Samples that equal the end, and the range of those nearer to 0. */
 struct summary {
-    size_t count, ends; /* elements; those that are the end looked for */
-    double min, max;    /* of those that are closer to 0 */
+    size_t count, ends; /* samples; samples that equal the end */
+    double min, max;    /* of the samples nearer to 0 */
 };
 
-/* Values of a larger magnitude than `end` are passed over. */
+/* Ignores values of a larger magnitude than `end`. */
 static struct summary summarize(const struct zmpi_sample *s, double end)
 {
     struct summary r = {0, 0, (double)INFINITY, -(double)INFINITY};
@@ -33,8 +35,8 @@ static struct summary summarize(const struct zmpi_sample *s, double end)
     return r;
 }
 
-/* From other values. Where these are all alike both may be states (0 and 1), unless one is much
- * larger. */
+/* Is `end` apart from the other values? If these are all equal, both may be states (0 and 1),
+ * unless one is much larger. */
 static bool is_apart(double end, double min, double max)
 {
     const double distance = end > 0 ? end - max : min - end;
@@ -53,7 +55,7 @@ static bool repeats(const struct summary *s)
     return s->ends >= LEAST && s->ends >= s->count / SHARE;
 }
 
-/* Elements of a row with these bits: loops that compilers turn into vectors. */
+/* Counts a row's elements with these bits, in loops that compilers turn into vectors. */
 #define COUNT_BITS(T, name)                                                                        \
     static size_t name(const unsigned char *at, size_t n, T bits)                                  \
     {                                                                                              \
@@ -90,7 +92,8 @@ static struct zmpi_fill find(const struct zmpi_sample *s, double end)
     const struct summary all = summarize(s, end);
     if (!(all.min <= all.max))
         return fill;
-    /* Others first: of two fill values the smaller one may be far from the larger one. */
+    /* First the larger other value: of two fill values the smaller one may be far from the larger
+     * one. */
     const double next = larger(all.min, all.max);
     const struct summary rest = summarize(s, next);
     if (repeats(&rest) && rest.min <= rest.max && is_apart(next, rest.min, rest.max))
@@ -100,7 +103,7 @@ static struct zmpi_fill find(const struct zmpi_sample *s, double end)
     return fill;
 }
 
-/* Few elements already tell where all values of ordinary data are. */
+/* A few elements already show where all values of ordinary data lie. */
 static bool may_stand_apart(enum zmpi_type type, const void *src, size_t count, double end)
 {
     const size_t n = count < FEW ? count : FEW;
@@ -183,7 +186,7 @@ struct zmpi_fill zmpi_fill_merge(struct zmpi_fill a, struct zmpi_fill b)
     return zmpi_fill_of(fmin(zmpi_fill_smallest(a), zmpi_fill_smallest(b)), fmax(a.most, b.most));
 }
 
-/* The rest of all values, without magnitudes from `fill` on. */
+/* Is the fill value apart from the range of all values below it? */
 static bool stands_apart(double fill, const struct zmpi_range *all, const struct zmpi_range *rest)
 {
     if (!(rest->min <= rest->max))

@@ -7,7 +7,7 @@
 #include "bound/steady.h"
 #include "layout/chunk.h"
 
-/* Fill values that stand apart from the others, if there are others (format.md 4.2). */
+/* The threshold for fill values that stand apart, if there are other values (format.md 4.2). */
 static double keep_fill(const struct zmpi_range *range)
 {
     const bool others = range->min <= range->max;
@@ -16,9 +16,9 @@ static double keep_fill(const struct zmpi_range *range)
 }
 
 /*
- * Errors spread evenly over -eb..eb have the root mean square eb / sqrt 3, and no errors below eb
- * have one over eb: so start with the first (a little below, for those that chance makes larger),
- * and end with the second.
+ * Errors that spread evenly over -eb..eb have the root mean square eb / sqrt 3, and errors below eb
+ * never exceed eb. So the first bound to try comes from the former, a little smaller for chance,
+ * and the last one from the latter.
  */
 static void set_psnr(struct zmpi_job *j, const struct zmpi_range *range)
 {

@@ -1,6 +1,6 @@
 /*
- * range_scan.c - the value range of a large array: by several threads, and without what a
- * threshold leaves out, or values that a user names.
+ * range_scan.c - the value range of a large array, by several threads. It can leave out values
+ * beyond a threshold, or values that a user names.
  */
 #include <float.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 
 /* Bytes that a thread takes at a time. */
 #define PORTION ((size_t)1 << 20)
-/* Elements per group when some values are left out. */
+/* Elements of a group, when some values are left out. */
 enum { GROUP = 1024 };
 
 struct scan {
@@ -28,10 +28,9 @@ struct scan {
     struct zmpi_range range;
 };
 
-/* Those of n <= GROUP elements that are below the threshold and no fill values, one behind the
- * other; NaN, which has no range, is not. Returns how many: no jumps, since fill values come and
- * go.
- */
+/* Copies the elements of a group that are below the threshold and are no fill values; NaN is
+ * dropped, as it has no range. Returns their number. Without branches, because fill values are hard
+ * to predict. */
 #define KEEP_BELOW(T, name, abs)                                                                   \
     static size_t name(const unsigned char *src, size_t n, T threshold, const double *fill,        \
                        T *rest)                                                                    \
@@ -49,14 +48,15 @@ struct scan {
 KEEP_BELOW(float, keep_below32, fabsf)
 KEEP_BELOW(double, keep_below64, fabs)
 
-/* The smallest f32 that is not below the threshold: |x| < threshold then is the same in f32. */
+/* The smallest f32 that is not below the threshold. For f32 x, |x| < threshold then is the same
+ * comparison. */
 static float narrow(double threshold)
 {
     const float f = threshold > (double)FLT_MAX ? INFINITY : (float)threshold;
     return (double)f < threshold ? nextafterf(f, INFINITY) : f;
 }
 
-/* A group that holds values that are left out: the range of the others. */
+/* The range of a group without the values that are left out. */
 static void scan_rest(const struct scan *s, const unsigned char *src, size_t n,
                       struct zmpi_range *range)
 {
@@ -78,7 +78,7 @@ static void scan_below(const struct scan *s, const unsigned char *src, size_t co
         size_t n = count - i < GROUP ? count - i : GROUP;
         struct zmpi_range r;
         zmpi_range_of(s->type, src + i * s->width, n, &r);
-        double largest = fmax(fabs(r.min), fabs(r.max)); /* inf if there is no element at all */
+        double largest = fmax(fabs(r.min), fabs(r.max)); /* inf if there is no element */
         bool has_rest = largest >= s->threshold || isfinite(r.fill);
         for (int k = 0; k < ZMPI_FILLS; k++)
             has_rest |= r.min <= s->fill[k] && s->fill[k] <= r.max;

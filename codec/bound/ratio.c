@@ -4,36 +4,36 @@
 #include <math.h>
 #include <string.h>
 
-/* Rungs of the ladder: bounds of the grid, from the largest below the range on. None above a
- * quarter of the range is looked for: it leaves nothing of the data, not even their range. */
+/* Rungs of the ladder are bounds of the grid, beginning with the largest below the range. The
+ * search takes no bound above a quarter of the range: such a bound destroys the data and even their
+ * range. */
 enum { OCTAVE = ZMPI_GRID_OCTAVE, HIGHEST = 2 * OCTAVE, LOWEST = 63 * OCTAVE };
 
-/* In place of a rung: the place of the part that is coded now. */
+/* A rung beyond all others. It stands for the place by which the current part was coded before. */
 enum { OWN_PLACE = LOWEST + 1 };
 
-/* The bounds of a round: the whole ladder, then the part of it where the answer is. */
+/* The rungs of each round: first the whole ladder, then a part of it around the answer. */
 static const struct {
     int step, rungs;
-    size_t least, most; /* samples: one of two chunks, in between */
+    size_t least, most; /* samples: at most every second chunk */
 } rounds[] = {{21 * OCTAVE / 4, ZMPI_RATIO_RUNGS, 8, 16},
               {5 * OCTAVE / 4, 5, 16, 16},
               {3 * OCTAVE / 4, 2, 32, 512}};
 
 enum { ROUNDS = sizeof rounds / sizeof *rounds };
 
-/* Trials code all of so much data of all ranks, and of more so much, but for a part that is always
- * done. */
+/* Trials code so many bytes over all ranks, or this part of the data if that is more. */
 #define TRIED      ((double)(64 << 20))
 #define TRIED_PART 0.125
 
-/* A stream further from its target than this is compressed again; two parts of the data count as
- * equal within the difference. */
+/* A stream that misses its target by more than this is compressed again. Searches that code only a
+ * part of the data must come nearer. By a known rung data may be larger by a factor. */
 #define TOLERANCE       0.04
 #define TOLERANCE_PART  0.02
 #define TOLERANCE_KNOWN 1.25
 #define SMALL           ((size_t)4 << 20)
 enum { TRIES = 3, TRIES_SMALL = 8 };
-/* A search that was so wrong has seen other data. */
+/* If a search was wrong by this factor, it has seen other data. */
 #define FAR 1.25
 enum { TRIES_FAR = 12 };
 
@@ -74,7 +74,7 @@ double zmpi_ratio_search_bound(const struct zmpi_ratio_search *s, enum zmpi_type
                                                      : bound_of(s, type, s->first + k * s->step);
 }
 
-/* Around `middle`. */
+/* Takes the rungs around `middle`. */
 static void begin_round(struct zmpi_ratio_search *s, int round, int middle)
 {
     s->round = round;
@@ -85,7 +85,7 @@ static void begin_round(struct zmpi_ratio_search *s, int round, int middle)
     memset(&s->sum, 0, sizeof s->sum);
 }
 
-/* Of what was found. */
+/* Takes the rungs around the one that was found. */
 static void begin_trial(struct zmpi_ratio_search *s)
 {
     s->round = ROUNDS;
@@ -118,8 +118,8 @@ void zmpi_ratio_search_use(struct zmpi_ratio_search *s, const struct zmpi_job *j
     s->apart = true;
 }
 
-/* The rung where the estimates reach the target: on the straight line between two of them, or
- * beyond the first or last two. */
+/* The rung where the estimates reach the target: linear between two of them, or beyond the first or
+ * last two. */
 static int find_rung(const struct zmpi_ratio_search *s, double *slope)
 {
     const double target = (double)s->sum.raw / s->ratio;
@@ -141,7 +141,7 @@ void zmpi_ratio_search_apply(const struct zmpi_ratio_search *s, struct zmpi_job 
     job->top = 0;
 }
 
-/* ---- what was compressed, and must be again ---- */
+/* ---- what was compressed and missed its target ---- */
 
 static struct zmpi_fit fit_of(const struct zmpi_ratio_search *s, size_t raw, size_t width)
 {
@@ -179,8 +179,8 @@ static void note(struct zmpi_fit *f, int rung, double bytes)
 }
 
 /*
- * Rungs to go. Bits are a straight line over rungs where no block is empty; where most are, the
- * logarithm of their number is one (2 (x - 1) / (x + 1), nearly).
+ * The number of rungs to the target. If no block is empty, bits are linear in the rung; if most are
+ * empty, the logarithm of bits is (nearly 2 (x - 1) / (x + 1)).
  */
 static double step_of(const struct zmpi_fit *f)
 {
@@ -191,7 +191,7 @@ static double step_of(const struct zmpi_fit *f)
     return fmax(fmin(step, LOWEST), -LOWEST);
 }
 
-/* The next rung to try; the same one: this is as good as it gets. */
+/* The next rung to try. The same rung: nothing better is left. */
 static int next_rung(const struct zmpi_fit *f)
 {
     if (fits(f))
@@ -207,9 +207,10 @@ static int next_rung(const struct zmpi_fit *f)
     return next > low && next < high ? next : (low + high) / 2;
 }
 
-/* ---- data that were decoded: the rung by which they were coded changes nothing ---- */
+/* ---- decoded data: coding them by their old rung changes nothing ---- */
 
-/* The place of the largest of these sums, the first of equal ones, if that is all samples. */
+/* The place of the largest of these sums, the first of equal ones; it must be that of all
+ * samples. */
 static int most_multiples(const struct zmpi_ratio_search_sum *sum, int sums)
 {
     int best = 0;
@@ -219,7 +220,8 @@ static int most_multiples(const struct zmpi_ratio_search_sum *sum, int sums)
     return zmpi_steady_all(sum->samples, sum->multiples[best]) ? best : -1;
 }
 
-/* The prime that divides the samples, as a rung 0 to 31; of that prime the rung whose steps do. */
+/* Finds the prime that divides the samples, as a rung 0 to 31; then the rung with that prime whose
+ * steps divide them. */
 static void find_prime(struct zmpi_ratio_search *s)
 {
     const int k = most_multiples(&s->sum, OCTAVE);
@@ -232,7 +234,8 @@ static void find_octave(struct zmpi_ratio_search *s)
     s->known = k < 0 ? -1 : s->prime + k * OCTAVE;
 }
 
-/* Finer levels of the steps are not the primes: look at bounds around the one that was found. */
+/* The finer levels of a step are no multiples of the primes. Then the search looks at the bounds
+ * around the one that it found. */
 static int first_near(const struct zmpi_ratio_search *s)
 {
     const int first = s->first + s->step * (s->rungs - 1) / 2 - ZMPI_STEADY_SUMS / 2;
@@ -273,7 +276,7 @@ static void find_known(struct zmpi_ratio_search *s)
         find_near(s);
 }
 
-/* ---- the same of variables of ranges of their own: decoding moves each of these ---- */
+/* ---- decoded data of variables that have ranges of their own: decoding moves each range ---- */
 
 bool zmpi_ratio_search_asks(const struct zmpi_ratio_search *s)
 {
@@ -301,7 +304,7 @@ int zmpi_ratio_search_place(const struct zmpi_ratio_search *s, const struct zmpi
     return k < 0 ? ZMPI_RATIO_NONE : top - first_near(s) - k;
 }
 
-/* What is coarser need not have the ratio: it was as near as one could come. */
+/* A rung this coarse need not reach the ratio: no other came nearer. */
 enum { COARSE = HIGHEST + OCTAVE / 2 };
 
 void zmpi_ratio_search_take(struct zmpi_ratio_search *s, const struct zmpi_job *job, int place)
@@ -310,8 +313,8 @@ void zmpi_ratio_search_take(struct zmpi_ratio_search *s, const struct zmpi_job *
     s->coarse |= zmpi_grid_below(job->top) - place <= COARSE;
 }
 
-/* By the known rung the data become `coded` bytes, and nothing is lost. They may be smaller than
- * asked, and larger where the rung was as near as one could come, or as coarse. */
+/* By the known rung the data take `coded` bytes and do not change. They may be smaller than asked.
+ * They may be larger if no other rung came nearer, or the rung is as coarse as any. */
 static bool known_does(const struct zmpi_ratio_search *s, double target, double coded)
 {
     return coded <= target * TOLERANCE_KNOWN || s->known <= COARSE || s->coarse;
@@ -332,7 +335,7 @@ bool zmpi_ratio_search_correct(struct zmpi_ratio_search *s, uint64_t raw, uint64
         s->rung = does ? s->rung : s->found;
         return !does;
     }
-    if (f->tries > 0 && s->rung == f->best.rung) /* again, since nothing was better */
+    if (f->tries > 0 && s->rung == f->best.rung) /* once more, since nothing was better */
         return false;
     note(f, s->rung, (double)coded);
     const int before = s->rung;
@@ -346,7 +349,7 @@ bool zmpi_ratio_search_next(struct zmpi_ratio_search *s)
         return false;
     if (zmpi_ratio_search_is_trial(s)) {
         bool again = zmpi_ratio_search_correct(s, s->sum.raw, s->sum.coded[0]);
-        if (again && s->fit.tries > 0 && s->rung == s->fit.best.rung) /* that one was tried */
+        if (again && s->fit.tries > 0 && s->rung == s->fit.best.rung) /* the known rung was tried */
             again = false;
         if (again)
             begin_trial(s);
@@ -380,7 +383,7 @@ static enum zmpi_status compress_by(const struct zmpi_device *device, struct zmp
     return device->compress(job, dst, capacity, src, size);
 }
 
-/* The header is not counted: an array of some hundred bytes would be erased to make up for it. */
+/* The header does not count: a small array would lose all its data to make up for it. */
 static double counted(size_t size)
 {
     return (double)(size - ZMPI_STREAM_HEADER_BYTES);
@@ -402,7 +405,7 @@ static enum zmpi_status fit_stream(const struct zmpi_device *device, struct zmpi
         status = compress_by(device, job, bound, dst, capacity, src, size);
         if (status)
             return status;
-        if (f->tries > 0 && rung == f->best.rung) /* again, since nothing was better */
+        if (f->tries > 0 && rung == f->best.rung) /* once more, since nothing was better */
             return ZMPI_OK;
         note(f, rung, counted(*size));
         next = next_rung(f);

@@ -1,6 +1,7 @@
 /*
- * ratio_samples.c - how large streams would be by each of a ladder of bounds, from samples
- * (format.md 4.8): some rows of a tile, behind those that predict them, are coded as they will be.
+ * ratio_samples.c - how large streams become by each of a ladder of bounds, estimated from samples
+ * (format.md 4.8). A sample is some rows of a tile, behind the rows that predict them, coded as in
+ * a stream.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,27 +13,27 @@
 #include "layout/fills.h"
 #include "layout/plan_rows.h"
 
-/* The least number of elements of a sample, if the tile has as many. */
+/* The least number of elements of a sample, if the tile has so many. */
 enum { SAMPLE = 16 * ZMPI_BLOCK };
 
 /* The size of samples by one bound. */
 struct column {
     struct zmpi_chunk_rule rule;
     size_t bytes;        /* of planes, masks and values */
-    size_t length_bytes; /* where there are any of those: chunks at rest have none */
+    size_t length_bytes; /* of chunks that have any of these: constant chunks have none */
 };
 
 struct look {
     size_t width, blocks, columns;
-    bool whole; /* chunks, not samples of them */
+    bool whole; /* samples are whole chunks */
     double keep;
     zmpi_chunk_encode_fn *encode;
     struct zmpi_chunk_work *work;
     unsigned char *coded;
-    struct column column[ZMPI_RATIO_RUNGS + 1]; /* the last: without loss */
+    struct column column[ZMPI_RATIO_RUNGS + 1]; /* the last column is lossless */
 };
 
-/* A part of a tile that is coded by itself; what counts are blocks first..end-1. */
+/* A part of a tile that is coded by itself. Only blocks first..end-1 count. */
 struct part {
     struct zmpi_rows rows;
     size_t extent[3], first, end;
@@ -54,8 +55,8 @@ static struct part part_of_row(const struct look *l, size_t extent, const struct
 }
 
 /*
- * Tiles are divided into groups of planes or, if these are large, of rows; the part is one of the
- * groups, and the row and the plane before it, if there are any.
+ * A tile is divided into groups of planes or, if planes are large, of rows. The part is one of
+ * these groups, with the row and the plane before it if there are any.
  */
 static struct part part_of_tile(const struct look *l, const size_t extent[3],
                                 const struct zmpi_rows *rows, uint32_t position)
@@ -81,7 +82,7 @@ static struct part part_of_tile(const struct look *l, const size_t extent[3],
     return p;
 }
 
-/* Bytes of the masks and values of the blocks that count. */
+/* Bytes of masks and values of the blocks that count. */
 static size_t exceptions(const struct look *l, const struct part *p, const unsigned char *length,
                          const unsigned char *mask)
 {
@@ -97,7 +98,7 @@ static size_t exceptions(const struct look *l, const struct part *p, const unsig
     return bytes;
 }
 
-/* Adds up the sizes of the coded part. */
+/* Adds the sizes of the coded part. */
 static void count_part(const struct look *l, const struct part *p, struct column *c)
 {
     const size_t all = (p->extent[0] * p->extent[1] * p->extent[2] + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
@@ -146,7 +147,7 @@ static bool all_special(const struct look *l, const size_t extent[3], const stru
     return true;
 }
 
-/* position: of the sample in the tile, in 1/65536. */
+/* position: that of the sample in the tile, in 1/65536. */
 static void visit(struct look *l, const size_t extent[3], const struct zmpi_rows *rows,
                   uint32_t position)
 {
@@ -156,7 +157,7 @@ static void visit(struct look *l, const size_t extent[3], const struct zmpi_rows
         return;
     }
     const struct part p = part_of_tile(l, extent, rows, position);
-    /* By itself it would need no exceptions; they are in a tile that is not like this. */
+    /* A part of fill values alone needs no exceptions; its tile, which has other values, does. */
     const bool apart = is_special(l, p.rows.at) && all_special(l, p.extent, &p.rows) &&
                        !all_special(l, extent, rows);
     for (size_t k = 0; k < l->columns; k++) {
@@ -172,7 +173,7 @@ static void visit(struct look *l, const size_t extent[3], const struct zmpi_rows
     l->blocks += p.end - p.first;
 }
 
-/* A tile for each sample of a float array, from all over it. Returns how many chunks it has. */
+/* Samples a tile here and there, all over a float array. Returns the array's number of chunks. */
 static size_t visit_tiles(const struct zmpi_array *array, const void *src,
                           const struct zmpi_ratio_search *s, struct look *l)
 {
@@ -197,7 +198,7 @@ static size_t visit_tiles(const struct zmpi_array *array, const void *src,
 
 /* ---- an array ---- */
 
-/* The axes are chosen for each bound of the last round, and for some of the others. */
+/* Chooses axes for each bound of the last round, and for some bounds of the others. */
 static void make_rules(struct look *l, const struct zmpi_ratio_search *s,
                        const struct zmpi_array *array, const void *src)
 {
@@ -216,13 +217,13 @@ static void make_rules(struct look *l, const struct zmpi_ratio_search *s,
     }
 }
 
-/* Bytes of the whole stream but its header, from whole chunks of it. */
+/* Bytes of the whole stream without its header, from a sample of whole chunks. */
 static uint64_t scale_up(const struct look *l, size_t chunks)
 {
     return (uint64_t)((double)l->column[0].bytes * (double)chunks / (double)l->blocks) + 8 * chunks;
 }
 
-/* The same from samples. */
+/* The same, from samples that are parts of chunks. */
 static uint64_t estimate(const struct look *l, const struct column *c, size_t blocks, size_t chunks)
 {
     double each = (double)(c->bytes + c->length_bytes) / (double)l->blocks;
@@ -231,11 +232,11 @@ static uint64_t estimate(const struct look *l, const struct column *c, size_t bl
 
 /* ---- other encoders than fle ---- */
 
-/* Bytes that are coded in one piece to see how an encoder compares. */
+/* Bytes that are coded in one piece, to compare an encoder with fle. */
 #define SLAB ((size_t)1 << 20)
 
-/* A slab from the middle of the array: an eighth of it, or SLAB; in a trial as much as that codes.
- */
+/* A slab from the middle of the array: an eighth of it, at most SLAB; in a trial as much as the
+ * trial codes. */
 static struct zmpi_array slab_of(const struct zmpi_ratio_search *s, const struct zmpi_array *array,
                                  size_t bytes, const unsigned char **src)
 {
@@ -248,7 +249,7 @@ static struct zmpi_array slab_of(const struct zmpi_ratio_search *s, const struct
     return a;
 }
 
-/* The factor from fle's size of a slab to that of the search's encoder, at the round's middle
+/* The factor from fle's size of a slab to the size by the search's encoder, with the round's middle
  * bound. */
 static double factor_of(const struct zmpi_ratio_search *s, const struct zmpi_array *array,
                         size_t bytes, const unsigned char *src)
@@ -274,7 +275,7 @@ static double factor_of(const struct zmpi_ratio_search *s, const struct zmpi_arr
                         (double)(fle - ZMPI_STREAM_HEADER_BYTES);
 }
 
-/* Adds to the search's sums what was seen in `blocks` blocks of this many chunks. */
+/* Adds what `blocks` blocks of so many chunks showed to the search's sums. */
 static void add_up(struct zmpi_ratio_search *s, const struct look *l, size_t blocks, size_t chunks,
                    double factor)
 {
@@ -296,7 +297,7 @@ void zmpi_ratio_search_add(struct zmpi_ratio_search *s, const struct zmpi_array 
     size_t count;
     if (zmpi_array_count(array, &count) || count == 0)
         return;
-    l.columns = (size_t)s->rungs + (s->round < 2); /* that will not change */
+    l.columns = (size_t)s->rungs + (s->round < 2); /* the lossless size will not change */
     l.encode = l.width == 4 ? zmpi_kernels()->encode32 : zmpi_kernels()->encode64;
     l.work = zmpi_chunk_work_new();
     l.coded = malloc(ZMPI_CHUNK_CAPACITY);

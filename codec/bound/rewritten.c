@@ -4,14 +4,14 @@
 #include <float.h>
 #include <string.h>
 
-/* For each step: the elements that are multiples of it and of no other, 0 left out; the sum of the
- * magnitudes of all that it may quantize. */
+/* For each step: the number of elements, except 0, that are multiples of this step and of no other;
+ * the sum of the magnitudes of all elements that the step may quantize. */
 struct multiples {
     size_t count[ZMPI_STEP_LEVELS];
     double sum[ZMPI_STEP_LEVELS];
 };
 
-/* Adding and subtracting `magic` rounds what is below 2^22 or 2^51. NaN is within no limit. */
+/* Adding and subtracting `magic` rounds a number below 2^22 or 2^51. NaN exceeds every limit. */
 #define ADD_ROW(T, name, magic)                                                                    \
     static void name(const unsigned char *at, size_t n, const struct zmpi_chunk_rule *rule,        \
                      struct multiples *m)                                                          \
@@ -52,7 +52,8 @@ static struct multiples multiples_of(const struct zmpi_chunk_rule *rule, enum zm
     return m;
 }
 
-/* The coarsest one: whole numbers, that nobody decoded, may well be multiples of the finest. */
+/* Takes the coarsest such step. Whole numbers that were never decoded may well be multiples of the
+ * finest. */
 bool zmpi_rewritten_rule(const struct zmpi_chunk_rule *rule, enum zmpi_type type,
                          const size_t extent[3], const struct zmpi_rows *rows,
                          struct zmpi_chunk_rule *one)
@@ -60,7 +61,7 @@ bool zmpi_rewritten_rule(const struct zmpi_chunk_rule *rule, enum zmpi_type type
     const double epsilon = type == ZMPI_F32 ? (double)FLT_EPSILON : DBL_EPSILON;
     const struct multiples m = multiples_of(rule, type, extent, rows);
     for (int k = 0; k < rule->levels; k++) {
-        /* One of step / (distance to the next number) numbers is a multiple by chance. */
+        /* By chance, one number in step / (distance to the next number) is a multiple. */
         const double by_chance = m.sum[k] * epsilon / rule->level[k].step;
         if ((double)m.count[k] <= 2 * by_chance)
             continue;

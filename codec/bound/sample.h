@@ -1,6 +1,6 @@
 /*
- * sample.h - elements sampled from all over an array, in the host's or a device's memory: steady,
- * whole and fill judge by them.
+ * sample.h - elements sampled from all over an array, in the host's or a device's memory. steady,
+ * whole and fill use them.
  */
 #ifndef ZMPI_SAMPLE_H
 #define ZMPI_SAMPLE_H
@@ -9,20 +9,20 @@
 
 #include "device.h"
 
-/* Rows of `row` elements, the next one `stride` elements further on. */
+/* Rows of `row` elements, `stride` elements from each to the next. */
 struct zmpi_sample {
     enum zmpi_type type;
     const unsigned char *at;
     size_t rows, row, stride;
 };
 
-/* Prefetches what the host holds, the first few lines of each row: they miss all caches, and are
- * waited for together. */
+/* Prefetches the first few lines of each row, if the host holds them. They miss all caches; so all
+ * misses are waited for at once. */
 void zmpi_sample_prefetch(const struct zmpi_sample *s);
-/* If a device holds them, copies them to `copy`, which is large enough, and continues there; else
- * prefetches them. False: that is impossible. */
+/* If a device holds the samples, copies them to `copy`, which is large enough, and uses the copy;
+ * else prefetches them. False: the copy failed. */
 bool zmpi_sample_fetch(struct zmpi_sample *s, void *copy);
-/* Element i of row k, which the host can read. */
+/* Element i of row k. The host must be able to read it. */
 static inline double zmpi_sample_get(const struct zmpi_sample *s, size_t k, size_t i)
 {
     double x;
@@ -39,8 +39,9 @@ static inline double zmpi_sample_get(const struct zmpi_sample *s, size_t k, size
  * same column of a table; or all of them, if they are no more. */
 struct zmpi_sample zmpi_sample_rows(enum zmpi_type type, const void *src, size_t count, size_t rows,
                                     size_t row);
-/* Elements from one sample to the next, for n of `count`: not the same column of a table each time,
- * nor every other element, of which numbers in a row are all even. */
+/* Elements from one sample to the next, for n samples of `count` elements. The step avoids the same
+ * column of a table each time, and every other element, which are all even among consecutive
+ * numbers. */
 size_t zmpi_sample_step(size_t count, size_t n);
 
 #endif

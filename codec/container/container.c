@@ -81,7 +81,7 @@ uint64_t zmpi_container_cut(const struct zmpi_container *c, const struct zmpi_re
 
 /* ---- adding ---- */
 
-/* Records mostly come in their order; then the size is known all the time. */
+/* Records mostly come in their order; then the logical size is always known. */
 static void follow_size(struct zmpi_container *c, const struct zmpi_record *r)
 {
     struct zmpi_mark mark = zmpi_mark_of(r);
@@ -180,8 +180,8 @@ enum zmpi_status zmpi_container_add_index(struct zmpi_container *c,
         c->count += segment[k].count;
         c->last.order = segment[k].newest > c->last.order ? segment[k].newest : c->last.order;
     }
-    if (n > 0) { /* records that follow are later than all of the index; without it the size is
-                    searched anew */
+    if (n > 0) { /* records that follow are later than all of the index; if the index gives no size,
+                    it must be found again */
         c->last.rank = UINT32_MAX;
         c->last.offset = UINT64_MAX;
         c->last_size = c->last;
@@ -191,8 +191,8 @@ enum zmpi_status zmpi_container_add_index(struct zmpi_container *c,
     return ZMPI_OK;
 }
 
-/* Every record of the index must lie in the log, whose end the header tells; each segment's are
- * sorted by lo. */
+/* Every record of the index must lie in the log, whose end the header gives. Each segment's records
+ * must be sorted by lo. */
 static enum zmpi_status check_entries(const struct zmpi_container *c, const struct zmpi_segment *s,
                                       const unsigned char *src)
 {

@@ -1,10 +1,10 @@
 /*
- * container_compaction.c - which records no read can see any more: newer ones cover all that size
- * records have left of them.
+ * container_compaction.c - finds records that no read can see any more, because newer records cover
+ * all that size records have left of them.
  *
- * A record is dropped only if what is kept gives every byte, and the file's size, as all records
- * do, and goes on doing so beside any of those that were dropped: a scan may find some of them
- * again (docs/format.md 2.7).
+ * A record may be dropped only if the kept records give the same bytes and the same file size as
+ * all records. This must also hold if some dropped records come back: a scan may find them again
+ * (docs/format.md 2.7).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 struct search {
     struct zmpi_container *c;
     const struct zmpi_reader *in;
-    struct zmpi_record *record; /* in the order in which they win */
+    struct zmpi_record *record; /* newest last */
     bool *dead;
     struct zmpi_uncovered uncovered; /* logical bytes that no newer record has */
     uint64_t budget;                 /* steps that are left */
@@ -48,8 +48,8 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (*x > *y) - (*x < *y);
 }
 
-/* A program that writes the same arrays again does so in the same pieces, however ragged. What
- * lists have in them is not known here. */
+/* A program that writes the same arrays again writes the same pieces, however ragged these are.
+ * Lists are not loaded here. */
 static enum zmpi_status drop_repeated(struct search *s)
 {
     size_t n = 0;
@@ -69,7 +69,7 @@ static enum zmpi_status drop_repeated(struct search *s)
 
 /* ---- records that newer ones cover together ---- */
 
-/* Removes [begin, end) from the uncovered bytes. */
+/* Takes [begin, end) out of the uncovered bytes. */
 static enum zmpi_status take_run(struct search *s, uint64_t begin, uint64_t end, bool *any)
 {
     struct zmpi_piece piece;
@@ -86,8 +86,8 @@ static enum zmpi_status take_run(struct search *s, uint64_t begin, uint64_t end,
     return ZMPI_OK;
 }
 
-/* Removes the runs of a record, up to `hi`. *any: some of its bytes were uncovered still, or the
- * budget has ended. */
+/* Takes the runs of a record, up to `hi`, out of the uncovered bytes. *any: some of them were still
+ * uncovered, or the budget is used up. */
 static enum zmpi_status take(struct search *s, struct zmpi_record *r, uint64_t hi, bool *any)
 {
     struct zmpi_piece piece;
@@ -200,7 +200,7 @@ enum zmpi_status zmpi_container_plan_compaction(struct zmpi_container *c,
     return status;
 }
 
-/* ---- room between records ---- */
+/* ---- space between records ---- */
 
 enum zmpi_status zmpi_container_gaps(struct zmpi_container *c, const struct zmpi_reader *in,
                                      uint64_t end, struct zmpi_run **gap, size_t *n)

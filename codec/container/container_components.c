@@ -1,7 +1,7 @@
 /*
- * container_components.c - records that are the interleaved components of one piece of a write
- * call, read together: their elements take turns in the file, and one after the other would cost a
- * search for each of them.
+ * container_components.c - reads records together that are the interleaved components of one piece
+ * of a write call. Their elements take turns in the file; reading one record after the other would
+ * need a search for each element.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ struct part {
     unsigned char *need; /* chunks */
 };
 
-/* Component c: all of its chunks that the copies need. */
+/* Loads all chunks of component c that the copies need. */
 static enum zmpi_status load(struct part *p, const struct zmpi_record *r,
                              const unsigned char id[16], const struct zmpi_reader *in, size_t n,
                              const struct zmpi_copy *copies, size_t count, struct zmpi_stream *s)
@@ -82,7 +82,7 @@ static enum zmpi_status load(struct part *p, const struct zmpi_record *r,
     const uint64_t width = r->extent.run, point = n * width;
     enum zmpi_status status = zmpi_payload_open(&p->payload, r, id, in, s);
     if (status == ZMPI_OK && s->width != width)
-        status = ZMPI_ERR_UNSUPPORTED; /* no write call made it */
+        status = ZMPI_ERR_UNSUPPORTED; /* a write call never makes such records */
     if (status != ZMPI_OK)
         return status;
     p->need = calloc(s->info.chunks + 1, 1);

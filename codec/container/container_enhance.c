@@ -1,4 +1,4 @@
-/* container_enhance.c - where in a file the network's section lies (format.md 2.9). */
+/* container_enhance.c - finds the network's section in a file (format.md 2.9). */
 #include <stdlib.h>
 #include <string.h>
 

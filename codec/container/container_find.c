@@ -1,10 +1,10 @@
 /*
- * container_find.c - which records cover what is asked for: an interval tree laid over the segments
- * sorted by lo; those found are decoded.
+ * container_find.c - which records cover a request. An interval tree over the segments, sorted by
+ * lo, finds segments; these are then decoded.
  *
- * The tree is implicit: the root of by_lo[begin, end) is its middle, with the halves left and right
- * of it as subtrees. max_hi holds the largest hi in each subtree, so that a look-up takes O(log n)
- * steps for each segment found, however long single records are.
+ * The tree is implicit: the root of by_lo[begin, end) is its middle, and the halves left and right
+ * of it are its subtrees. max_hi holds the largest hi in each subtree, so that a look-up takes
+ * O(log n) steps for each segment that it finds, however long single records are.
  */
 #include <stdlib.h>
 
@@ -98,7 +98,7 @@ static enum zmpi_status append(struct zmpi_finds *finds, const struct zmpi_found
     return ZMPI_OK;
 }
 
-/* Does the record have any of the requested bytes, as far as later size records leave it? */
+/* Does the record have any requested byte that no later size record has cut off? */
 static enum zmpi_status consider(const struct query *q, const struct zmpi_record *r)
 {
     const struct zmpi_extent *e = &r->extent;

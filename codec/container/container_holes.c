@@ -3,7 +3,7 @@
 
 #include "container/container_private.h"
 
-/* Removes a record's run from the uncovered bytes. */
+/* Takes a record's run out of the uncovered bytes. */
 static enum zmpi_status cut_run(struct zmpi_uncovered *s, uint64_t begin, uint64_t end)
 {
     struct zmpi_piece piece;

@@ -1,6 +1,6 @@
 /*
- * container_lists.c - lists of runs, read from their records when they are needed, and kept while
- * there is room.
+ * container_lists.c - lists of runs. They are read from their records when needed, and stay in
+ * memory up to a limit.
  */
 #include <stdlib.h>
 #include <string.h>

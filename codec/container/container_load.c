@@ -1,11 +1,11 @@
-/* container_load.c - segments of the index, read when they are needed (docs/format.md 2.3). */
+/* container_load.c - reads segments of the index when they are needed (docs/format.md 2.3). */
 #include <stdlib.h>
 
 #include "container/container_private.h"
 
 #define LOADED_AT_ONCE ((uint64_t)1 << 20)
 
-/* Segments [first, last), which lie one behind the other, `size` bytes in all. */
+/* Loads segments [first, last), which lie one behind the other and have `size` bytes. */
 static enum zmpi_status load_adjacent(struct zmpi_container *c, const struct zmpi_reader *in,
                                       size_t first, size_t last, size_t size, uint64_t *bad)
 {

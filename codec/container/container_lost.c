@@ -1,8 +1,8 @@
 /*
- * container_lost.c - containers whose first page never reached the disk, since the machine stopped
- * before it was synchronised: nothing but zeros tells of it. Without the file id no checksum of a
- * record can be verified, so that nothing can be read; but such a file must not be taken for a
- * plain one either.
+ * container_lost.c - containers whose first page never reached the disk, because the machine
+ * stopped before it was synchronised. In place of the header there are only zeros. The file id is
+ * lost with the header, and without it no record's checksum can be verified, so that nothing can be
+ * read. But such a file must not be taken for a plain one either.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "container/container_private.h"
 
 #define WINDOW ((size_t)1 << 20)
-/* A record written by a collective call may be this long; the next one is behind it. */
+/* A record that a collective call wrote may be this long; the next record follows it. */
 #define LOOKED_AT ((uint64_t)20 << 20)
 
 static bool is_zero(const unsigned char *p, size_t n)
@@ -75,7 +75,7 @@ bool zmpi_container_lost(const unsigned char *head, size_t size, const struct zm
     return found;
 }
 
-/* Of plain files that begin with zeros the end alone is read. */
+/* Of a plain file that begins with zeros only the end is read. */
 bool zmpi_container_copied(const unsigned char *head, size_t size, const struct zmpi_reader *in)
 {
     struct zmpi_header h;

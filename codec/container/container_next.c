@@ -1,8 +1,8 @@
 /*
- * container_next.c - the next logical byte that a record covers: what lies before it is a hole.
+ * container_next.c - the next logical byte that a record covers; the bytes before it are a hole.
  *
- * A file may claim 2^60 bytes and hold eight. Who copies it jumps from one covered byte to the
- * next. Windows that double find it in O(log size) look-ups.
+ * A file may claim 2^60 bytes and hold eight. A copy jumps from one covered byte to the next. It
+ * looks at ranges that double in length, so that it takes O(log size) look-ups.
  */
 #include <stdlib.h>
 
@@ -23,8 +23,8 @@ static uint64_t first_of(const struct zmpi_extent *e, uint64_t at, uint64_t end)
     return first < end ? first : UINT64_MAX;
 }
 
-/* The same over all records that were found. A record whose list cannot be read counts with all of
- * its range, so that a read fails there; a reader that continues after damage skips it. */
+/* The first such byte over all records that were found. If a record's list cannot be read, its
+ * whole range counts, so that a read fails there; a reader that continues after damage skips it. */
 static enum zmpi_status first_of_all(struct zmpi_container *c, const struct zmpi_reader *in,
                                      struct zmpi_finds *finds, uint64_t at, uint64_t end,
                                      uint64_t *first)
@@ -47,7 +47,7 @@ static enum zmpi_status first_of_all(struct zmpi_container *c, const struct zmpi
     return ZMPI_OK;
 }
 
-/* Unreadable records may have had bytes of [at, end), where no other record has any. */
+/* Where no record has a byte of [at, end), an unreadable record may have had some. */
 static enum zmpi_status add_doubtful(struct zmpi_container *c, const struct zmpi_reader *in,
                                      struct zmpi_finds *finds, uint64_t at, uint64_t end)
 {

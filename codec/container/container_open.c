@@ -1,6 +1,6 @@
 /*
- * container_open.c - opening a container: header, index, and a scan of what the index does not know
- * (docs/format.md 2.5).
+ * container_open.c - opens a container: reads header and index, and scans for records that the
+ * index does not list (docs/format.md 2.5).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static bool is_zero(const unsigned char *p, size_t n)
     return *p == 0 && memcmp(p, p + 1, n - 1) == 0;
 }
 
-/* Neither slot is right, or none could be read: then src is NULL. */
+/* For a header whose slots are both damaged. src is NULL if they could not be read. */
 static bool use_copy(struct zmpi_container *c, const struct zmpi_reader *in,
                      const unsigned char *src)
 {
@@ -26,7 +26,8 @@ static bool use_copy(struct zmpi_container *c, const struct zmpi_reader *in,
     return true;
 }
 
-/* The older slot is right. The next header goes to where the newer one is damaged. */
+/* For a header whose older slot is right. The next header goes to the place of the damaged newer
+ * one. */
 static void use_newer_copy(struct zmpi_container *c, const struct zmpi_reader *in)
 {
     const uint64_t generation = c->header.generation;
@@ -44,7 +45,7 @@ static enum zmpi_status read_header(struct zmpi_container *c, const struct zmpi_
         return status == ZMPI_ERR_IO && use_copy(c, in, NULL) ? ZMPI_OK : status;
     status = zmpi_header_decode(&c->header, header);
     c->cut_short = size < sizeof header;
-    /* A header cut short may have lost its other slot. */
+    /* A header that is cut short may lack its other slot. */
     if (c->cut_short)
         return status == ZMPI_ERR_CHECKSUM ? ZMPI_ERR_TRUNCATED : status;
     if (status == ZMPI_OK && zmpi_header_newer_torn(&c->header, header))
@@ -54,8 +55,8 @@ static enum zmpi_status read_header(struct zmpi_container *c, const struct zmpi_
     return damaged && use_copy(c, in, header) ? ZMPI_OK : status;
 }
 
-/* The directory. Only errors of the reader and of memory are returned; an index that is not right
- * sets index_damaged. */
+/* Reads the directory. Returns only errors of the reader and of memory; a damaged index sets
+ * index_damaged. */
 static enum zmpi_status read_directory(struct zmpi_container *c, const struct zmpi_reader *in)
 {
     const struct zmpi_header *h = &c->header;
@@ -105,7 +106,7 @@ enum zmpi_status zmpi_container_scan(struct zmpi_container *c, const struct zmpi
     return status;
 }
 
-/* For a damaged index. */
+/* Scans if the index turns out to be damaged. */
 static enum zmpi_status or_scan(struct zmpi_container *c, const struct zmpi_reader *in,
                                 enum zmpi_status status)
 {
@@ -128,7 +129,7 @@ enum zmpi_status zmpi_container_open_lazily(struct zmpi_container *c, const stru
         status =
             zmpi_container_scan_from(c, in, c->indexed > 0 ? c->header.log_end : ZMPI_HEADER_BYTES);
     if (status == ZMPI_OK)
-        status = or_scan(c, in, finish(c, in)); /* which reads the segments of size records */
+        status = or_scan(c, in, finish(c, in)); /* this reads the segments of size records */
     if (status != ZMPI_OK)
         zmpi_container_free(c);
     return status;
@@ -145,7 +146,7 @@ enum zmpi_status zmpi_container_open(struct zmpi_container *c, const struct zmpi
     if (status != ZMPI_OK || c->indexed == 0)
         return status;
     status = zmpi_container_read_index(c, in);
-    c->size_unknown = true; /* the header's was right when it was written */
+    c->size_unknown = true; /* the header's size was right when it was written */
     if (status == ZMPI_OK)
         status = zmpi_container_seal(c, in);
     if (status != ZMPI_OK)
@@ -159,7 +160,7 @@ enum zmpi_status zmpi_container_follow(struct zmpi_container *c, const struct zm
     return zmpi_container_scan_from(c, in, from);
 }
 
-/* Is the index whole, or did the scan find all of its records? */
+/* Is the index intact, or did the scan find all of its records? */
 static bool has_indexed(const struct zmpi_container *c)
 {
     const struct zmpi_header *h = &c->header;
@@ -169,7 +170,7 @@ static bool has_indexed(const struct zmpi_container *c)
                       : c->damaged == 0 && c->logical_size >= h->logical_size;
 }
 
-/* The newer slot is damaged: were all records found that its index has? */
+/* The newer slot is damaged. Were all records found that its index lists? */
 static bool has_newer(const struct zmpi_container *c)
 {
     const struct zmpi_header *h = &c->header;

@@ -8,13 +8,13 @@
 #include "format/format_private.h"
 #include "layout/stream.h"
 
-/* Bytes of the copy of its head, or parity, that does lie behind the record; 0: there is none. */
+/* Bytes of the record's copied head or parity that really lie behind it; 0: there is none. */
 size_t zmpi_record_copied(const struct zmpi_record *r, const unsigned char id[16],
                           const struct zmpi_reader *in);
 
 /* ---- segments (segments.c) ---- */
 
-/* Records in, segments out: new ones begin where one is full, and at size records. */
+/* Makes segments of records. A new segment begins where one is full, and at size records. */
 struct zmpi_builder {
     struct zmpi_segments out;
     struct zmpi_entries open;
@@ -24,7 +24,7 @@ enum zmpi_status zmpi_builder_add(struct zmpi_builder *b, const struct zmpi_reco
 enum zmpi_status zmpi_builder_finish(struct zmpi_builder *b);
 void zmpi_builder_free(struct zmpi_builder *b);
 
-/* Through the records of segments [next, end), all of which are there. */
+/* Goes through the records of segments [next, end), which are all loaded. */
 struct zmpi_walk {
     const struct zmpi_segment *segment;
     size_t next, end;
@@ -32,20 +32,21 @@ struct zmpi_walk {
     const unsigned char *at, *stop;
 };
 
-/* The next record, until the next call; NULL at the end. Entries were checked when they came. */
+/* The next record, valid until the next call; NULL at the end. Its entry was checked when it was
+ * added. */
 const struct zmpi_record *zmpi_walk_next(struct zmpi_walk *w);
 
-/* The tail becomes a run of segments; runs of equal level are merged, or all into one. */
+/* Makes a run of segments of the tail, and merges runs of equal level, or all into one. */
 enum zmpi_status zmpi_runs_flush(struct zmpi_container *c);
 enum zmpi_status zmpi_runs_merge_all(struct zmpi_container *c);
 
 /* ---- the set of records (container.c, container_load.c) ---- */
 
-/* A record's place in the order; for qsort and bsearch. */
+/* A record's place in the order, for qsort and bsearch. */
 struct zmpi_mark zmpi_mark_of(const struct zmpi_record *r);
 int zmpi_mark_compare(const void *a, const void *b);
 
-/* A record to the tail, without a look at what it means for the file. */
+/* Appends a record to the tail. Does not update the logical size. */
 enum zmpi_status zmpi_container_push(struct zmpi_container *c, const struct zmpi_record *r);
 /* zmpi_container_load; *bad (may be NULL) is the place of the segment that could not be read. */
 enum zmpi_status zmpi_container_load_some(struct zmpi_container *c, const struct zmpi_reader *in,
@@ -73,15 +74,15 @@ enum zmpi_status zmpi_container_find(struct zmpi_container *c, const struct zmpi
                                      const struct zmpi_uncovered *uncovered,
                                      struct zmpi_finds *finds, uint64_t *bad);
 enum zmpi_status zmpi_container_find_build(struct zmpi_container *c);
-/* The offset at which later size records cut a record off. */
+/* The offset at which later size records cut the record off. */
 uint64_t zmpi_container_cut(const struct zmpi_container *c, const struct zmpi_record *r);
 
-/* The list of a record, if it has one, into its extent; it stays the container's. */
+/* Loads a record's list, if it has one, into its extent. The container keeps the memory. */
 enum zmpi_status zmpi_container_list(struct zmpi_container *c, const struct zmpi_reader *in,
                                      struct zmpi_record *r);
 void zmpi_container_forget_lists(struct zmpi_container *c);
 
-/* ---- what no record has served of a request (uncovered.c) ---- */
+/* ---- the part of a request that no record has served yet (uncovered.c) ---- */
 
 struct zmpi_piece {
     uint64_t offset;   /* logical byte */
@@ -90,7 +91,7 @@ struct zmpi_piece {
 };
 
 struct zmpi_uncovered {
-    struct zmpi_bucket **bucket; /* each non-empty; all pieces increase */
+    struct zmpi_bucket **bucket; /* no bucket is empty; pieces increase through all buckets */
     size_t count, capacity;
 };
 
@@ -106,21 +107,21 @@ enum zmpi_status zmpi_uncovered_cut(struct zmpi_uncovered *s, uint64_t begin, ui
 
 /* ---- one record's part of a read (record_read.c) ---- */
 
-/* The payload in memory, as far as it was read. */
+/* The part of a payload that was read to memory. */
 struct zmpi_payload {
     const struct zmpi_reader *in;
-    uint64_t offset; /* of the payload, as the reader counts */
+    uint64_t offset; /* of the payload, in the reader's offsets */
     size_t length;
-    unsigned char *buffer; /* to be freed, whatever became of it */
+    unsigned char *buffer; /* the caller frees it in any case */
     unsigned char *data;
-    size_t have; /* leading bytes that are there */
+    size_t have; /* leading bytes that were read */
 };
 
 /* Reads up to the end of the stream's table, which must match the record. */
 enum zmpi_status zmpi_payload_open(struct zmpi_payload *p, const struct zmpi_record *r,
                                    const unsigned char id[16], const struct zmpi_reader *in,
                                    struct zmpi_stream *s);
-/* Those chunks. */
+/* Reads these chunks. */
 enum zmpi_status zmpi_payload_fetch(const struct zmpi_payload *p, const struct zmpi_stream *s,
                                     const unsigned char *need);
 
@@ -129,22 +130,22 @@ enum zmpi_status zmpi_payload_fetch(const struct zmpi_payload *p, const struct z
 enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned char id[16],
                                   const struct zmpi_reader *in, const struct zmpi_copy *copies,
                                   size_t n, unsigned char *dst);
-/* The largest part of a record that may be missing at the end of the file: its head may be wrong.
- */
+/* The most bytes that a record may lack at the end of the file. A head that claims more may be
+ * wrong. */
 #define ZMPI_SALVAGE_CUT_MOST ((uint64_t)1 << 30)
 
-/* The same of a damaged record, for in->losses: chunks that are right are copied, of the others the
- * bytes that were asked for become zero and are listed. `base` is the logical byte at dst. */
+/* Like zmpi_record_read for a damaged record, with in->losses. It copies good chunks. Requested
+ * bytes of the others become zero and are listed. `base` is the logical byte at dst. */
 enum zmpi_status zmpi_record_salvage(const struct zmpi_record *r, const unsigned char id[16],
                                      const struct zmpi_reader *in, const struct zmpi_copy *copies,
                                      size_t n, uint64_t base, unsigned char *dst);
 
 /* ---- records that are interleaved components of one call (container_components.c) ---- */
 
-/* The number of records from *found on, newest first, that are the components of one call, whose
- * elements take turns: then *all is what they cover together. 1: the record is by itself. */
+/* How many records, from *found on and newest first, are the interleaved components of one call.
+ * *all is what they cover together. 1: the record is alone. */
 size_t zmpi_components_group(const struct zmpi_found *found, size_t count, struct zmpi_extent *all);
-/* As zmpi_record_read, `from` counting the bytes of all n components as the file has them. */
+/* Like zmpi_record_read. `from` counts the bytes of all n components, as the file has them. */
 enum zmpi_status zmpi_components_read(const struct zmpi_found *found, size_t n,
                                       const unsigned char id[16], const struct zmpi_reader *in,
                                       const struct zmpi_copy *copies, size_t count,
@@ -154,13 +155,13 @@ enum zmpi_status zmpi_components_copies(const struct zmpi_copy *copies, size_t c
                                         size_t c, size_t width, struct zmpi_copy **of,
                                         size_t *many);
 
-/* Load the list of a record whose list is not loaded yet: from its head, or from the copy of it. */
+/* Loads the list of a record that is not loaded yet, from its head or the head's copy. */
 enum zmpi_status zmpi_record_load_list(struct zmpi_record *r, const unsigned char id[16],
                                        const struct zmpi_reader *in);
 
 /* ---- recovery (container_scan.c) ---- */
 
-/* Add all complete records at or behind `from`. */
+/* Adds all complete records at or behind `from`. */
 enum zmpi_status zmpi_container_scan_from(struct zmpi_container *c, const struct zmpi_reader *in,
                                           uint64_t from);
 

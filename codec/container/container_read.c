@@ -1,16 +1,16 @@
 /*
- * container_read.c - the logical bytes of a container (docs/format.md 2.4).
+ * container_read.c - reads the logical bytes of a container (docs/format.md 2.4).
  *
- * Records are tried from the newest to the oldest. Each serves those of its bytes that nothing
- * newer has served, so only visible bytes are read and decoded; what remains in the end are holes.
+ * It goes from the newest record to the oldest. Each record serves the bytes that no newer one has
+ * served, so that only visible bytes are read and decoded. Bytes that no record serves are holes.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "container/container_private.h"
 
-/* Records that are looked at together, about 200 bytes each; parts of a request below the second
- * are not cut further. */
+/* The most records of one request, at about 200 bytes each. A request with more is halved, unless
+ * it has fewer bytes than PART_LEAST. */
 #define RECORDS_MOST 65536
 #define PART_LEAST   65536
 
@@ -19,7 +19,7 @@ struct copies {
     size_t count, capacity;
 };
 
-/* Append, or lengthen the last one if both sides continue it. */
+/* Adds a copy, or lengthens the last one if it continues on both sides. */
 static enum zmpi_status add_copy(struct copies *list, uint64_t from, uint64_t to, uint64_t length)
 {
     if (list->count > 0) {
@@ -48,14 +48,14 @@ static uint64_t least(uint64_t a, uint64_t b, uint64_t c)
 }
 
 /*
- * What the extent, up to logical byte `cut`, has of what is uncovered: taken out of `uncovered` and
- * added to `copies`. Gaps on either side are jumped over by a search in the other.
+ * Adds a copy for every uncovered byte that the extent has below logical byte `cut`, and takes
+ * these bytes out of `uncovered`. A search in one of the two skips gaps in the other.
  */
 static enum zmpi_status intersect(const struct zmpi_extent *e, uint64_t cut,
                                   struct zmpi_uncovered *uncovered, struct copies *copies)
 {
     struct zmpi_piece piece;
-    uint64_t at = e->lo;                        /* all before is done */
+    uint64_t at = e->lo;                        /* all bytes before it are done */
     uint64_t i = 0, runs = zmpi_extent_runs(e); /* the first run that ends behind `at` */
     while (zmpi_uncovered_find(uncovered, at, &piece) && piece.offset < cut) {
         uint64_t begin = piece.offset > at ? piece.offset : at, position;
@@ -89,7 +89,7 @@ static int newest_first(const void *a, const void *b)
     return zmpi_record_compare(&y->record, &x->record);
 }
 
-/* A request, and what it has come to. */
+/* A request, and its state. */
 struct request {
     struct zmpi_container *c;
     const struct zmpi_reader *in;
@@ -103,7 +103,7 @@ struct request {
 static enum zmpi_status read_older(struct request *q, const struct zmpi_record *below,
                                    const struct zmpi_loss *loss);
 
-/* The bytes left between lo and hi may have been in a record whose list cannot be read. */
+/* An unreadable list may have covered the bytes between lo and hi that are still uncovered. */
 static enum zmpi_status add_doubtful(struct request *q, const struct zmpi_found *f,
                                      enum zmpi_status why)
 {
@@ -165,7 +165,8 @@ static enum zmpi_status serve(struct request *q, struct zmpi_found *f)
     return is_damage(status) && q->in->losses != NULL ? salvage(q, r) : status;
 }
 
-/* One after the other, each by its elements: damaged ones, or with a device's memory at dst. */
+/* Reads one record after the other: damaged ones, or those whose destination is a device's
+ * memory. */
 static enum zmpi_status serve_each(struct request *q, const struct zmpi_found *found, size_t n)
 {
     const struct copies all = q->copies;
@@ -185,7 +186,7 @@ static enum zmpi_status serve_each(struct request *q, const struct zmpi_found *f
     return status;
 }
 
-/* n records that are the components of one call and cover *all together. */
+/* Reads n records that are the components of one call and cover *all together. */
 static enum zmpi_status serve_components(struct request *q, const struct zmpi_found *found,
                                          size_t n, const struct zmpi_extent *all)
 {
@@ -229,7 +230,7 @@ static enum zmpi_status zero_uncovered(const struct request *q)
     return status;
 }
 
-/* More records than `limit`: ZMPI_ERR_SPACE, and nothing is done. */
+/* Reads a request. With more than `limit` records it returns ZMPI_ERR_SPACE and does nothing. */
 static enum zmpi_status read_request(struct request *q, size_t limit, uint64_t *bad)
 {
     struct zmpi_finds finds = {.limit = limit};
@@ -287,7 +288,7 @@ static enum zmpi_status read_older(struct request *q, const struct zmpi_record *
     return status;
 }
 
-/* Reads in two halves if the records of the whole would take too much memory at once. */
+/* Reads a request in two halves if its records would take too much memory at once. */
 static enum zmpi_status read_halves(struct zmpi_container *c, const struct zmpi_reader *in,
                                     struct zmpi_run *runs, size_t n, unsigned char *dst,
                                     uint64_t *bad)

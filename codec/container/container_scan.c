@@ -1,9 +1,8 @@
 /*
- * container_scan.c - recovery: looking for records in the log (docs/format.md 2.5, step 3).
+ * container_scan.c - recovery: searches the log for records (docs/format.md 2.5, step 3).
  *
- * Nothing that a record says of its sizes is believed before it was compared with the size of the
- * file. A record is taken if the checksums of its head and of all its chunks are right; nothing is
- * decoded here.
+ * It compares every size that a record claims with the size of the file before it uses it. It takes
+ * a record if the checksums of its head and of all its chunks are right. It decodes nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,8 @@
 
 #define WINDOW_BYTES ((size_t)1 << 20)
 /*
- * Payloads that turn out to be damaged are scanned again from the inside. A log has each byte in at
- * most one record, so that many times the file's size in failed checks means a file made to keep
+ * The inside of a damaged payload is scanned again. In a log each byte belongs to at most one
+ * record. So if failed checks add up to many times the file's size, somebody made the file to keep
  * readers busy.
  */
 #define FUTILE_FACTOR 16
@@ -68,7 +67,7 @@ static enum zmpi_status hash_range(struct window *w, XXH3_state_t *state, uint64
     return ZMPI_OK;
 }
 
-/* [offset, offset + size) in memory of its own, which the caller frees. */
+/* Reads [offset, offset + size) to new memory, which the caller frees. */
 static enum zmpi_status load(struct window *w, uint64_t offset, size_t size, unsigned char **out)
 {
     enum zmpi_status status = ZMPI_OK;
@@ -92,8 +91,7 @@ static enum zmpi_status load(struct window *w, uint64_t offset, size_t size, uns
     return status;
 }
 
-/* Errors of the reader or of memory end a scan; all others only say that something is not a record.
- */
+/* Errors of the reader or of memory end a scan. All others only mean that this is not a record. */
 static bool is_fatal(enum zmpi_status status)
 {
     return status != ZMPI_OK && status != ZMPI_ERR_FORMAT && status != ZMPI_ERR_VERSION &&
@@ -149,7 +147,8 @@ static enum zmpi_status check_payload(struct window *w, const struct zmpi_record
     return status;
 }
 
-/* The head at `offset`, which begins with the magic; its extents may be longer than the window. */
+/* Reads the head at `offset`, which begins with the magic; its extents may be longer than the
+ * window. */
 static enum zmpi_status read_head(struct window *w, const unsigned char id[16], uint64_t offset,
                                   struct zmpi_record *r)
 {
@@ -183,7 +182,7 @@ struct scan {
     struct zmpi_container *c;
     struct window w;
     uint64_t at;                       /* where to look next */
-    uint64_t damaged_to;               /* bytes before it are counted as damaged already */
+    uint64_t damaged_to;               /* bytes before it already count as damaged */
     uint64_t futile;                   /* bytes checked in vain */
     uint64_t taken_to;                 /* the end of the last record */
     uint64_t rejected, rejected_bytes; /* where damage was counted last, and how much */
@@ -193,7 +192,7 @@ static void count_damage(struct scan *s, uint64_t size)
 {
     s->rejected = s->at;
     s->rejected_bytes = 0;
-    if (s->c->joined != 0) /* another container's records */
+    if (s->c->joined != 0) /* the records belong to another container */
         return;
     uint64_t rest = s->w.in->file_size - s->at;
     uint64_t begin = s->at > s->damaged_to ? s->at : s->damaged_to;
@@ -204,7 +203,7 @@ static void count_damage(struct scan *s, uint64_t size)
     s->damaged_to = end > s->damaged_to ? end : s->damaged_to;
 }
 
-/* Not a record: continue 8 bytes further. `cost` bytes were examined for nothing. */
+/* This is no record: continue 8 bytes further. `cost` bytes were examined in vain. */
 static enum zmpi_status reject(struct scan *s, uint64_t damage, uint64_t cost)
 {
     count_damage(s, damage);
@@ -213,7 +212,7 @@ static enum zmpi_status reject(struct scan *s, uint64_t damage, uint64_t cost)
     return s->futile / FUTILE_FACTOR > s->w.in->file_size ? ZMPI_ERR_CORRUPT : ZMPI_OK;
 }
 
-/* A record that ends, with all that belongs to it, at `end`. */
+/* Takes a record. It ends at `end`, with the copy of its head or its parity. */
 static enum zmpi_status take(struct scan *s, const struct zmpi_record *r, uint64_t end)
 {
     const uint64_t tally = zmpi_record_tally(r);
@@ -243,7 +242,7 @@ static enum zmpi_status try_record(struct scan *s)
                    : reject(s, ZMPI_RECORD_HEADER_BYTES, extents < rest ? extents : 0);
     }
     uint64_t total = zmpi_record_size(&r);
-    const bool salvage = s->w.in->losses != NULL; /* takes its good part */
+    const bool salvage = s->w.in->losses != NULL; /* salvage takes the record's good chunks */
     if (total > rest && (!salvage || total - rest > ZMPI_SALVAGE_CUT_MOST))
         return reject(s, total, 0);
     if (r.kind == ZMPI_RECORD_DATA && !salvage) {
@@ -256,8 +255,8 @@ static enum zmpi_status try_record(struct scan *s)
     return take(s, &r, s->at + (total < rest ? total : rest));
 }
 
-/* The head of the record at `place` from the copy at s->at, or from the parity there, `size` bytes,
- * if one of its sectors is damaged. *head is malloc'ed. */
+/* If a sector of the head at `place` is damaged, restores the head from the copy at s->at or from
+ * the parity there, `size` bytes. *head is malloc'ed. */
 static enum zmpi_status load_head(struct scan *s, uint64_t place, size_t size, bool is_parity,
                                   size_t head_size, unsigned char **head)
 {
@@ -275,7 +274,7 @@ static enum zmpi_status load_head(struct scan *s, uint64_t place, size_t size, b
     return status;
 }
 
-/* What is at s->at as the head of the record in front of it, which is checked. */
+/* Reads what is at s->at as the head of the record before it, and checks that. */
 static enum zmpi_status read_copy(struct scan *s, uint64_t place, size_t size, bool is_parity,
                                   size_t head_size, struct zmpi_record *r)
 {
@@ -289,7 +288,8 @@ static enum zmpi_status read_copy(struct scan *s, uint64_t place, size_t size, b
     return status == ZMPI_OK && s->w.in->losses == NULL ? check_payload(&s->w, r) : status;
 }
 
-/* A copy of a head, or parity, mends the head if that is damaged: the record was not taken then. */
+/* A copy of a head, or parity, is found. If the head is damaged, the record was not taken; this
+ * restores it. */
 static enum zmpi_status try_copy(struct scan *s, bool is_parity)
 {
     const unsigned char *data;
@@ -319,7 +319,7 @@ static enum zmpi_status try_copy(struct scan *s, bool is_parity)
     return take(s, &r, at + spare);
 }
 
-/* A segment or directory of an index is skipped if it is whole; its entries are not used. */
+/* Skips an intact segment or directory of an index; its entries are not used. */
 static enum zmpi_status try_segment(struct scan *s)
 {
     const unsigned char *data;
@@ -348,7 +348,7 @@ static enum zmpi_status try_segment(struct scan *s)
     return ZMPI_OK;
 }
 
-/* Room that was given back is not read. */
+/* Skips space that was given back to the file system. */
 static void skip_hole(struct scan *s)
 {
     const struct zmpi_reader *in = s->w.in;
@@ -359,7 +359,8 @@ static void skip_hole(struct scan *s)
         s->at = next < in->file_size ? next : in->file_size;
 }
 
-/* Another container's header in `size` bytes that are passed over. Files are joined so (cat). */
+/* Looks for another container's header in `size` bytes that the scan skips. Files may have been
+ * joined (cat). */
 static enum zmpi_status look_for_header(struct scan *s, const unsigned char *data, size_t size)
 {
     const unsigned char *end = data + size;
@@ -400,7 +401,7 @@ static enum zmpi_status advance(struct scan *s, uint32_t *magic)
             break;
         *magic = 0;
     }
-    /* Its magic is no multiple of 8 bytes from here if a file that was cut off comes before. */
+    /* The header's magic may lie at any byte: the file before it may have been cut off. */
     status = look_for_header(s, data, i + 16 < size ? i + 16 : size);
     s->at += i;
     return status;

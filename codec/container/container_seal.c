@@ -1,13 +1,13 @@
 /*
- * container_seal.c - all records of a file in their order: its logical size, and the tables by
- * which reads find them (docs/format.md 2.4).
+ * container_seal.c - goes through all records of a file in their order, for its logical size and
+ * the tables that reads use (docs/format.md 2.4).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "container/container_private.h"
 
-/* Through all records: the last size record, and the data records behind it. */
+/* Goes through all records: the last size record, and the data records after it. */
 static enum zmpi_status find_size(struct zmpi_container *c, const struct zmpi_reader *in)
 {
     enum zmpi_status status = zmpi_container_load(c, in, 0, c->indexed);

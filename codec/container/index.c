@@ -1,6 +1,6 @@
 /*
- * index.c - an index of the records of a file: which of them are in new segments, and the directory
- * of all (docs/format.md 2.3).
+ * index.c - makes the index of a file: new segments for some records, and the directory of all
+ * segments (docs/format.md 2.3).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ void zmpi_index_tally(const struct zmpi_container *c, uint64_t fresh, struct zmp
     h->tally = c->indexed == 0 ? fresh : c->tally + fresh;
 }
 
-/* Take segment k out of the index, its records being in the tail. */
+/* Takes segment k out of the index, once its records are in the tail. */
 static enum zmpi_status dissolve(struct zmpi_container *c, size_t k)
 {
     struct zmpi_segment old = c->all.segment[k];
@@ -83,7 +83,7 @@ enum zmpi_status zmpi_index_collect(struct zmpi_container *c, const struct zmpi_
     return status;
 }
 
-/* The directory of the segments of c's index and of `fresh` ones, for the end of dst. */
+/* The directory of the index's segments and of `fresh` ones, to the end of dst. */
 static enum zmpi_status put_all(const struct zmpi_container *c, struct zmpi_segments *fresh,
                                 uint64_t offset, size_t size, unsigned char *dst)
 {

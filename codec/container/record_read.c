@@ -1,5 +1,6 @@
 /*
- * record_read.c - the wanted bytes of one record: read and decode no more chunks than hold them.
+ * record_read.c - reads the wanted bytes of one record. It reads and decodes only the chunks that
+ * hold them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +8,12 @@
 #include "container/container_private.h"
 #include "enhance/enhance.h"
 
-/* The first read takes head, chunk table and payload up to here; stretches with smaller gaps are
- * read as one. */
+/* The first read takes head, chunk table and payload up to here. Later reads join pieces whose gap
+ * is smaller. */
 #define FIRST_BYTES 65536
 #define GAP_BYTES   16384
 #define SECTOR      512
-/* More than this is not read as one, if any thread may read. */
+/* If threads may read by themselves, a larger payload is not read in one piece. */
 #define LEFT_BYTES 262144
 
 static enum zmpi_status fetch(const struct zmpi_payload *p, size_t begin, size_t end)
@@ -22,8 +23,8 @@ static enum zmpi_status fetch(const struct zmpi_payload *p, size_t begin, size_t
     return p->in->read(p->in->context, p->offset + begin, p->data + begin, end - begin);
 }
 
-/* The head in the file must be the one that the index promised, else something else was written
- * there. */
+/* The head in the file must be the one that the index promised. Otherwise something else has
+ * overwritten it. */
 static enum zmpi_status check_head(const struct zmpi_record *r, const unsigned char id[16],
                                    const unsigned char *head, size_t size)
 {
@@ -34,7 +35,8 @@ static enum zmpi_status check_head(const struct zmpi_record *r, const unsigned c
     return zmpi_record_same(&found, r) ? ZMPI_OK : ZMPI_ERR_CORRUPT;
 }
 
-/* Head or copy at `place`, as it would be at the record's own offset; *head is malloc'ed. */
+/* Loads a head, or its copy at `place`, as it would be at the record's own offset; *head is
+ * malloc'ed. */
 static enum zmpi_status load_head(const struct zmpi_record *r, const unsigned char id[16],
                                   const struct zmpi_reader *in, uint64_t place,
                                   unsigned char **head)
@@ -71,7 +73,7 @@ static enum zmpi_status read_sectors(const struct zmpi_reader *in, uint64_t offs
     return status == ZMPI_ERR_IO ? ZMPI_OK : status;
 }
 
-/* The head in the file, mended by the parity of its list: one sector may be damaged. */
+/* Loads the head from the file and restores one damaged sector by the parity of its list. */
 static enum zmpi_status load_by_parity(const struct zmpi_record *r, const unsigned char id[16],
                                        const struct zmpi_reader *in, unsigned char **head)
 {
@@ -98,7 +100,7 @@ static enum zmpi_status load_by_parity(const struct zmpi_record *r, const unsign
     return status;
 }
 
-/* The head of a record with a list from what lies behind the record. */
+/* Loads the head of a record with a list from the copy behind the record. */
 static enum zmpi_status load_spare(const struct zmpi_record *r, const unsigned char id[16],
                                    const struct zmpi_reader *in, unsigned char **head)
 {
@@ -115,7 +117,7 @@ enum zmpi_status zmpi_record_load_list(struct zmpi_record *r, const unsigned cha
     if (zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
         status = load_head(r, id, in, r->offset, &head);
     if (status != ZMPI_OK && status != ZMPI_ERR_MEMORY) {
-        /* An error of the head is reported if it cannot be mended. */
+        /* If the head cannot be restored, its own error is reported. */
         const enum zmpi_status spare = load_spare(r, id, in, &head);
         status = spare == ZMPI_OK || spare == ZMPI_ERR_MEMORY ? spare : status;
     }
@@ -157,8 +159,8 @@ size_t zmpi_record_copied(const struct zmpi_record *r, const unsigned char id[16
 }
 
 /*
- * First read. A head without a list is read and checked along, for it costs nothing; one with a
- * list was checked when that was loaded.
+ * The first read. A head without a list is read along with it and checked, which costs nothing. A
+ * head with a list was checked when the list was loaded.
  */
 static enum zmpi_status begin_payload(struct zmpi_payload *p, const struct zmpi_record *r,
                                       const unsigned char id[16], unsigned char *buffer)
@@ -214,7 +216,7 @@ static size_t chunk_size(const struct zmpi_stream *s, size_t k)
     return zmpi_load32(s->table + 8 * k);
 }
 
-/* Bytes of needed chunks that are not there yet. */
+/* Bytes of needed chunks that are not in memory yet. */
 static size_t missing(const struct zmpi_payload *p, const struct zmpi_stream *s,
                       const unsigned char *need, size_t begin)
 {
@@ -234,7 +236,7 @@ enum zmpi_status zmpi_payload_fetch(const struct zmpi_payload *p, const struct z
     size_t begin = s->head;
     if (zmpi_offload_whole(s, need) || missing(p, s, need, begin) > (p->length - p->have) / 2)
         return fetch(p, p->have, p->length);
-    size_t from = p->have, to = p->have; /* the stretch being gathered */
+    size_t from = p->have, to = p->have; /* the piece that the next read takes */
     for (size_t k = 0; k < s->info.chunks; k++) {
         size_t end = begin + chunk_size(s, k);
         if (need[k] && end > to) {
@@ -252,7 +254,7 @@ enum zmpi_status zmpi_payload_fetch(const struct zmpi_payload *p, const struct z
     return fetch(p, from, to);
 }
 
-/* How many of n copies are rows at equal distances on both sides; *box: these. */
+/* How many of the n copies are rows at equal distances on both sides. *box describes them. */
 static size_t rows_of(const struct zmpi_copy *c, size_t n, struct zmpi_box *box)
 {
     size_t rows = 1;
@@ -287,8 +289,8 @@ static enum zmpi_status place(const struct zmpi_device *holder, const unsigned c
     return status;
 }
 
-/* All of the stream to memory of the device, and from there to where it is wanted. ZMPI_ERR_MEMORY:
- * it has no room, and nothing was done. */
+/* Reads the whole stream to the device's memory and decodes it to its destination. ZMPI_ERR_MEMORY:
+ * the device has no space, and nothing was done. */
 static enum zmpi_status decode_there(const struct zmpi_reader *in, const struct zmpi_stream *s,
                                      const struct zmpi_copy *copies, size_t n, int threads,
                                      unsigned char *dst)
@@ -309,7 +311,7 @@ static enum zmpi_status decode(const struct zmpi_reader *in, const struct zmpi_s
                                unsigned char *dst)
 {
     const int threads = in->threads > 1 ? in->threads : 1;
-    /* A destination that its holder cannot take is not for devices. */
+    /* If the destination's own device cannot decode to it, no device can. */
     struct zmpi_offload *o = in->holder == NULL ? in->offload : NULL;
     enum zmpi_status status = ZMPI_ERR_MEMORY;
     if (n == 1 && copies[0].length == s->info.decoded_bytes && in->holder != NULL)
@@ -323,7 +325,8 @@ static enum zmpi_status decode(const struct zmpi_reader *in, const struct zmpi_s
         return status;
     if (in->holder == NULL && o == NULL)
         return zmpi_stream_copy(s, need, threads, copies, n, dst);
-    /* Untouched pages of a large allocation cost nothing, so chunks may go to their own places. */
+    /* Untouched pages of a large allocation cost nothing, so that chunks may go to their own
+     * places. */
     unsigned char *array = malloc(s->info.decoded_bytes);
     if (array == NULL)
         return ZMPI_ERR_MEMORY;
@@ -359,9 +362,9 @@ static enum zmpi_status read_payload(const void *context, size_t begin, void *ds
 }
 
 /*
- * Is the payload left in the file, for those who decode it to read piece by piece? Pieces stay in
- * their caches, and threads read at once; the whole needs new pages, which take longer than
- * decoding.
+ * Should the payload stay in the file, for decoding threads to read piece by piece? Small pieces
+ * stay in these threads' caches, and threads read at the same time. Reading the whole payload first
+ * would need new pages, which take longer than decoding.
  */
 static bool is_left(const struct zmpi_payload *p, const struct zmpi_stream *s,
                     const unsigned char *need)
@@ -457,6 +460,6 @@ enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned ch
     if (in->opened != NULL && status == ZMPI_OK && s.info.length > FIRST_BYTES)
         keep(in->opened, r, &p, &s);
     free(p.buffer);
-    /* Whatever is wrong here, the file is a container: it is damaged, not foreign. */
+    /* The file is a container in any case: an error here means damage, not another format. */
     return status == ZMPI_ERR_FORMAT ? ZMPI_ERR_CORRUPT : status;
 }

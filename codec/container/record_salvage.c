@@ -1,5 +1,5 @@
 /*
- * record_salvage.c - of a damaged record, the chunks that are right, and which bytes are lost.
+ * record_salvage.c - the good chunks of a damaged record, and a list of the lost bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ struct salvage {
     unsigned char *dst;
 };
 
-/* Reads as much of the record as possible; the rest becomes zeros, which no checksum fits. */
+/* Reads as much of the record as possible. The rest becomes zeros, which fit no checksum. */
 static enum zmpi_status read_what_can_be(const struct zmpi_reader *in, uint64_t offset,
                                          unsigned char *dst, size_t size)
 {
@@ -60,7 +60,7 @@ static enum zmpi_status read_what_can_be(const struct zmpi_reader *in, uint64_t 
     return ZMPI_ERR_IO;
 }
 
-/* Bytes [begin, end) of the payload are lost: those of them that were asked for become zero. */
+/* Bytes [begin, end) of the payload are lost. Those that were requested become zero. */
 static enum zmpi_status lose(struct salvage *s, uint64_t begin, uint64_t end)
 {
     size_t first = 0, last = s->copies;
@@ -85,7 +85,7 @@ static enum zmpi_status lose(struct salvage *s, uint64_t begin, uint64_t end)
     return status;
 }
 
-/* Chunk k, row by row of its tile. */
+/* The lost bytes of chunk k, row by row of its tile. */
 static enum zmpi_status lose_chunk(struct salvage *s, const struct zmpi_stream *stream, size_t k)
 {
     size_t first[3], extent[3];
@@ -99,7 +99,7 @@ static enum zmpi_status lose_chunk(struct salvage *s, const struct zmpi_stream *
     return status;
 }
 
-/* Each chunk by itself: of those that are needed, only the lost ones stay marked. */
+/* Decodes each needed chunk by itself. Only lost ones stay marked. */
 static enum zmpi_status decode_chunks(const struct zmpi_stream *stream, unsigned char *need,
                                       unsigned char *one, unsigned char *array)
 {
@@ -135,8 +135,8 @@ static enum zmpi_status decode(struct salvage *s, const struct zmpi_stream *stre
     return status;
 }
 
-/* Is it the record that was promised, and its payload a stream of that size? Of the chunks nothing
- * is said; nor of a head with a list, for which its copy may stand (zmpi_record_load_list). */
+/* Is this the record that the index promised, and its payload a stream of that size? Does not check
+ * the chunks, nor a head with a list, whose copy may replace it (zmpi_record_load_list). */
 static enum zmpi_status parse(const struct zmpi_record *r, const unsigned char id[16],
                               const unsigned char *bytes, struct zmpi_stream *stream)
 {

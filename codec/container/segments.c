@@ -1,16 +1,17 @@
 /*
- * segments.c - records kept coded in memory, sorted well enough that a look-up decodes few of them.
+ * segments.c - records that are kept coded in memory. They are sorted so far that a look-up decodes
+ * few of them.
  *
- * New records gather in a tail; a full one is sorted by lo, coded and becomes a run of segments.
- * Equal numbers of runs of equal size are merged into a larger one, so that there are never many
- * and each record is coded a few times at most.
+ * New records gather in a tail. A full tail is sorted by lo, coded, and becomes a run of segments.
+ * Runs of equal size are merged once there are enough of them. So there are never many runs, and
+ * each record is coded only a few times.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "container/container_private.h"
 
-#define MERGED 8 /* runs at a time */
+#define MERGED 8 /* runs that are merged at a time */
 
 void zmpi_segments_free(struct zmpi_segments *s)
 {
@@ -89,7 +90,7 @@ const struct zmpi_record *zmpi_walk_next(struct zmpi_walk *w)
 
 /* ---- runs ---- */
 
-/* Size records first, then by lo. */
+/* Size records come first, then all by lo. */
 static int compare(const void *a, const void *b)
 {
     const struct zmpi_record *x = a, *y = b;
@@ -100,7 +101,7 @@ static int compare(const void *a, const void *b)
     return zmpi_record_compare(x, y);
 }
 
-/* The segments of c from number `first` (counted behind the index) on become those of b. */
+/* Replaces the segments of c from number `first` on (counted behind the index) by those of b. */
 static enum zmpi_status replace(struct zmpi_container *c, size_t first, struct zmpi_builder *b)
 {
     struct zmpi_segments *all = &c->all;
@@ -121,7 +122,7 @@ static enum zmpi_status replace(struct zmpi_container *c, size_t first, struct z
 
 struct cursor {
     struct zmpi_walk walk;
-    const struct zmpi_record *record; /* in the walk */
+    const struct zmpi_record *record; /* the run's next record */
 };
 
 static struct zmpi_walk run_walk(const struct zmpi_container *c, size_t k)
@@ -148,7 +149,7 @@ static enum zmpi_status merge_into(struct zmpi_builder *b, struct cursor *cursor
     return status;
 }
 
-/* The runs from number `from` on become one. */
+/* Merges the runs from number `from` on into one. */
 static enum zmpi_status merge(struct zmpi_container *c, size_t from)
 {
     struct zmpi_builder b = {0};

@@ -95,7 +95,7 @@ static uint64_t end_of(const struct zmpi_piece *piece)
     return piece->offset + piece->length;
 }
 
-/* Place of the first piece that ends behind `offset`; false if there is none. */
+/* The place of the first piece that ends behind `offset`; false if there is none. */
 static bool locate(const struct zmpi_uncovered *s, uint64_t offset, size_t *bucket, size_t *index)
 {
     size_t begin = 0, end = s->count;

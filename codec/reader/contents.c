@@ -1,5 +1,5 @@
-/* contents.c - what a file holds: a plain file, a container, or several in a row; and what has been
- * added since. */
+/* contents.c - what a file holds: a plain file, a container, or several in a row; and what was
+ * added to it later. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static enum zmpi_status fail(struct zmpi_trouble *t, enum zmpi_status status, in
     return status;
 }
 
-/* A part of what lies at `base` and behind. */
+/* Adds the part that begins at `base`. */
 static struct zmpi_part *add_part(const struct zmpi_reader_file *f, struct zmpi_contents *c,
                                   uint64_t base)
 {
@@ -56,7 +56,7 @@ static struct zmpi_part *add_part(const struct zmpi_reader_file *f, struct zmpi_
     p->in = zmpi_source_reader(&p->source, c->physical - base, f->threads);
     p->in.opened = &p->opened;
     if (!f->own)
-        p->in.data_at = NULL; /* it would move the position */
+        p->in.data_at = NULL; /* SEEK_DATA would move the descriptor's position */
     p->begin = c->logical;
     if (c->count > 0)
         p->first = zmpi_contents_records(c);
@@ -85,7 +85,7 @@ static enum zmpi_status check_kind(const struct zmpi_reader_file *f, struct zmpi
     return ZMPI_OK;
 }
 
-/* The network, if it is asked for. */
+/* Reads the network, if the caller wants it. */
 static enum zmpi_status read_enhancer(const struct zmpi_reader_file *f, struct zmpi_part *p,
                                       struct zmpi_trouble *t)
 {
@@ -121,7 +121,7 @@ static enum zmpi_status read_part(const struct zmpi_reader_file *f, struct zmpi_
     return c->plain ? ZMPI_OK : read_enhancer(f, p, t);
 }
 
-/* The header of the last part, which shows a change. */
+/* Keeps the header of the last part: a change of the file shows in it. */
 static void keep_header(struct zmpi_contents *c)
 {
     const struct zmpi_part *p = c->part[c->count - 1];
@@ -173,7 +173,7 @@ enum zmpi_status zmpi_contents_open(const struct zmpi_reader_file *f, struct zmp
 
 /* ---- what was added ---- */
 
-/* The log grew, and nothing else: the same header, and records behind what it tells of. */
+/* Has the log only grown? The header is the same, and new records lie behind what it covers. */
 static bool only_grew(const struct zmpi_reader_file *f, struct stat *s)
 {
     const struct zmpi_contents *c = &f->now;
@@ -186,8 +186,8 @@ static bool only_grew(const struct zmpi_reader_file *f, struct stat *s)
            memcmp(header, c->header, sizeof header) == 0;
 }
 
-/* Records that were under way before may have come between others: each place where none is known,
- * behind what the index covers, is looked at again. */
+/* Records that were incomplete before may now be complete, between others. So every place without a
+ * known record, behind what the index covers, is scanned again. */
 static enum zmpi_status scan_gaps(struct zmpi_part *p)
 {
     struct zmpi_container *c = &p->container;
@@ -203,7 +203,7 @@ static enum zmpi_status scan_gaps(struct zmpi_part *p)
         if (c->indexed > 0 && end <= c->header.log_end)
             continue;
         in.file_size = end;
-        c->joined = 0; /* counts in front of no other record */
+        c->joined = 0; /* only counts if no other record follows */
         const uint64_t from =
             c->indexed > 0 && gap[i].offset < c->header.log_end ? c->header.log_end : gap[i].offset;
         status = zmpi_container_follow(c, &in, from);

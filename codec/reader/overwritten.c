@@ -8,13 +8,14 @@
 #include "judge/element_type.h"
 #include "judge/raw_bytes.h"
 
-/* The head of a chunk that keeps its values as they are: two such chunks take no more room than
- * what is looked at (format.md 1.2). */
+/* The head of a chunk that stores its values unchanged. Two such chunks are no larger than the
+ * bytes that are examined (format.md 1.2). */
 #define STORED_CHUNK 2
 
 enum { LOOKED_AT = ZMPI_FOREIGN_LOOKED_AT, PARTS = 4 };
 
-/* Without the index nothing is looked for: what is left is behind its place. */
+/* Without the index the search ends at once: what is left of the container lies behind the index's
+ * place. */
 static uint64_t no_data(void *context, uint64_t offset)
 {
     (void)context;
@@ -41,7 +42,7 @@ static enum zmpi_status is_there(const struct zmpi_reader *in, const struct zmpi
     return status;
 }
 
-/* Records by place: none in front of *first is there any more. */
+/* Records are sorted by place: none before *first is intact. */
 static enum zmpi_status find_first(const struct zmpi_reader *in, const struct zmpi_header *h,
                                    const struct zmpi_record *r, size_t n, size_t *first)
 {
@@ -55,7 +56,7 @@ static enum zmpi_status find_first(const struct zmpi_reader *in, const struct zm
     return status;
 }
 
-/* The one float type of all parts; ZMPI_BYTES: none. */
+/* The float type, if all parts have the same one; ZMPI_BYTES: they do not. */
 static enum zmpi_type type_of_parts(const unsigned char *at)
 {
     const size_t part = LOOKED_AT / PARTS;
@@ -75,8 +76,8 @@ bool zmpi_overwritten_foreign(const unsigned char *at)
            zmpi_looks_like(ZMPI_F32, at, LOOKED_AT / sizeof(float)) == ZMPI_LOOKS_TEXT;
 }
 
-/* The last record that is gone may have been written over as a whole, or its head alone: what lies
- * behind the longest header tells. */
+/* The last lost record may be overwritten as a whole, or only its head. The bytes behind the
+ * longest possible header decide. */
 static enum zmpi_status look_behind_header(const struct zmpi_reader *in,
                                            const struct zmpi_record *gone,
                                            struct zmpi_overwritten *o)
@@ -103,7 +104,7 @@ static bool has_first_byte(const struct zmpi_record *r, size_t n)
     return false;
 }
 
-/* The index is still there. */
+/* For a container whose index is intact. */
 static enum zmpi_status look_at_records(struct zmpi_container *c, const struct zmpi_reader *in,
                                         struct zmpi_overwritten *o)
 {
@@ -126,8 +127,8 @@ static enum zmpi_status look_at_records(struct zmpi_container *c, const struct z
     return status;
 }
 
-/* Of the index the directory was written over, or the first segment: they lie by place, and so
- * does the directory's list of them. */
+/* For a container that has lost the index's directory or first segment. Segments lie in order of
+ * place, as in the directory. */
 static enum zmpi_status look_at_index(const struct zmpi_container *c, const struct zmpi_reader *in,
                                       struct zmpi_overwritten *o)
 {
@@ -164,8 +165,8 @@ enum zmpi_status zmpi_overwritten_look(const struct zmpi_reader *in, struct zmpi
         status = zmpi_container_open(&c, &end);
     if (status == ZMPI_OK && c.header_lost && c.header.index_offset != 0)
         status = c.index_damaged ? look_at_index(&c, &end, o) : look_at_records(&c, &end, o);
-    /* Zeros may be what never reached the disk; and where the container's first bytes are left,
-     * little was written over. */
+    /* Zeros may be a page that never reached the disk. If the container's first bytes are intact,
+     * little was overwritten. */
     if (!c.overwritten || zmpi_was_container(head, sizeof head, head, 0))
         o->plain = false;
     zmpi_container_free(&c);

@@ -1,4 +1,4 @@
-/* reader_copy.c - all logical bytes of a file to another one, which has holes where it has. */
+/* reader_copy.c - copies all logical bytes of a file to another one. Holes stay holes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "reader/reader.h"
 
-/* Read at a time; and the same behind a hole: what follows may be small. It doubles from there. */
+/* Bytes per read; and behind a hole, since little data may follow. That doubles with each read. */
 #define STEP       ((uint64_t)16 << 20)
 #define STEP_LEAST ((uint64_t)64 << 10)
 
@@ -39,7 +39,7 @@ static uint64_t data_from(struct zmpi_part *p, bool plain, uint64_t at)
 {
     uint64_t next;
     if (plain || zmpi_container_next(&p->container, &p->in, at, p->length, &next))
-        return at; /* an error shows when the bytes are read */
+        return at; /* the read of these bytes will report the error */
     return next > at ? next : at;
 }
 

@@ -1,4 +1,5 @@
-/* reader_error.c - what went wrong, in one line that names the file and the record. */
+/* reader_error.c - messages: one line that says what went wrong, and names the file and the
+ * record. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ static void begin(struct zmpi_reader_error *error, enum zmpi_status status)
     error->text[0] = 0;
 }
 
-/* A name may have any characters: a message is one line. */
+/* A name may contain any characters, but a message is one line. */
 static void one_line(char *text)
 {
     for (; *text; text++)
@@ -43,7 +44,7 @@ enum zmpi_status zmpi_reader_say(struct zmpi_reader_error *error, enum zmpi_stat
     return status;
 }
 
-/* strerror_r is one of two functions. */
+/* There are two functions of the name strerror_r. */
 static const char *text_of(int error, char *buffer, size_t size)
 {
     const int kept = errno;

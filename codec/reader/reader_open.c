@@ -1,4 +1,4 @@
-/* reader_open.c - open, look again, close. */
+/* reader_open.c - opens a file, examines it again, closes it. */
 #define _GNU_SOURCE // O_CLOEXEC
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "base/real_files.h"
 #include "reader/reader.h"
 
-/* As ZMPI_THREADS allows. */
+/* The limit of ZMPI_THREADS. */
 #define THREADS_MOST 1024
 
 static enum zmpi_status take_options(struct zmpi_reader_file *f,
@@ -37,7 +37,7 @@ static enum zmpi_status take_options(struct zmpi_reader_file *f,
     return ZMPI_OK;
 }
 
-/* The descriptor becomes the file's on ZMPI_OK. own: nobody else has its position and locks. */
+/* On ZMPI_OK the file owns the descriptor. own: no other code uses its position and locks. */
 static enum zmpi_status open_file(int fd, bool own, const char *name,
                                   const struct zmpi_reader_options *options,
                                   struct zmpi_reader_file **file, struct zmpi_reader_error *error)
@@ -99,7 +99,7 @@ enum zmpi_status zmpi_reader_open_fd(int fd, const char *name,
     bool own = true;
     zmpi_real_files++;
     snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-    /* With a position and locks of its own. */
+    /* A descriptor with its own position and locks. */
     int copy = open(self, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (copy < 0) {
         own = false;

@@ -1,11 +1,11 @@
-/* reader_read.c - logical bytes of a file, whichever of its containers they are in. */
+/* reader_read.c - reads logical bytes of a file, from whichever of its containers holds them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/floats.h"
 #include "reader/reader.h"
 
-/* Runs of a request that are passed on together. */
+/* Runs of a request that go to a container together. */
 #define RUNS_MOST ((size_t)1 << 16)
 
 /* A part of the request, inside one container. */
@@ -48,7 +48,7 @@ static enum zmpi_status flush(const struct zmpi_contents *c, struct zmpi_part *p
     return status;
 }
 
-/* Runs that touch become one. */
+/* Joins runs that touch. */
 static void add(struct batch *b, uint64_t offset, uint64_t length)
 {
     struct zmpi_run *last = b->count ? &b->run[b->count - 1] : NULL;

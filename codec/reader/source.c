@@ -18,7 +18,8 @@ static enum zmpi_status read_source(void *context, uint64_t offset, void *dst, s
         const ssize_t got = pread(s->fd, p, size, (off_t)(s->base + offset));
         if (got < 0 && errno == EINTR)
             continue;
-        if (got <= 0) { /* nobody reads beyond the size that the file had: 0 is not its end */
+        if (got <= 0) { /* callers never read beyond the size at opening: 0 means that the file has
+                           shrunk */
             __atomic_store_n(&s->failed, got < 0 ? errno : 0, __ATOMIC_RELAXED);
             return ZMPI_ERR_IO;
         }
@@ -46,14 +47,14 @@ struct zmpi_reader zmpi_source_reader(struct zmpi_source *source, uint64_t size,
                                 .threads = threads};
 }
 
-/* Of a header that was written over. */
+/* Is there a copy of an overwritten header? */
 static bool has_copy(const struct zmpi_reader *in)
 {
     static const unsigned char nothing[ZMPI_HEADER_BYTES];
     return zmpi_container_copied(nothing, sizeof nothing, in);
 }
 
-/* The first bytes are not a container's. */
+/* For a file that does not begin like a container. */
 static enum zmpi_status look_behind(const struct zmpi_reader *in, enum zmpi_kind *kind)
 {
     struct zmpi_overwritten o;
@@ -105,7 +106,7 @@ enum zmpi_status zmpi_source_stream(const struct zmpi_reader *in, const struct z
     if (!table)
         return status ? status : ZMPI_ERR_MEMORY;
     status = in->read(in->context, at, table, size);
-    /* The parser wants to know that the stream is whole; only head and table are looked at. */
+    /* The parser checks that the stream fills its memory, but it reads only head and table. */
     if (!status)
         status = zmpi_stream_info(table, (size_t)r->payload_length, info);
     free(table);

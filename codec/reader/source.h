@@ -1,6 +1,6 @@
 /*
- * source.h - a file on disk as the container's functions read it (struct zmpi_reader), and what
- * kind of file it is.
+ * source.h - reads a file on disk for the container's functions (struct zmpi_reader), and tells its
+ * kind.
  */
 #ifndef ZMPI_SOURCE_H
 #define ZMPI_SOURCE_H
@@ -10,23 +10,23 @@
 struct zmpi_source {
     int fd;
     uint64_t base; /* where in the file this container begins: files may be joined */
-    int failed;    /* errno of the last read that failed; 0: the file had become shorter */
+    int failed;    /* errno of the last read that failed; 0: the file had shrunk */
 };
 
-/* Sets a reader of all `size` bytes from source->base on, with up to `threads` threads. The source
- * must stay where it is. */
+/* Sets up a reader of all `size` bytes from source->base on, with up to `threads` threads. The
+ * source must not move. */
 struct zmpi_reader zmpi_source_reader(struct zmpi_source *source, uint64_t size, int threads);
 
 enum zmpi_kind {
     ZMPI_KIND_PLAIN,
     ZMPI_KIND_CONTAINER,
-    ZMPI_KIND_OVERWRITTEN, /* a container whose first bytes something else has written over */
-    ZMPI_KIND_DESTROYED,   /* the same, of which nothing can be read any more */
-    ZMPI_KIND_PLAIN_OVER,  /* plain data, and what is left of a container that they went over */
+    ZMPI_KIND_OVERWRITTEN, /* a container whose first bytes were overwritten */
+    ZMPI_KIND_DESTROYED,   /* the same, but nothing of it can be read any more */
+    ZMPI_KIND_PLAIN_OVER,  /* plain data that overwrote a container, of which a part is left */
     ZMPI_KIND_HEADLESS     /* a container whose first bytes never reached the disk */
 };
 
-/* Are the file's bytes a program's own? */
+/* Are the file's bytes what a program wrote, unchanged? */
 static inline bool zmpi_kind_is_plain(enum zmpi_kind kind)
 {
     return kind == ZMPI_KIND_PLAIN || kind == ZMPI_KIND_PLAIN_OVER;
@@ -39,7 +39,7 @@ enum zmpi_status zmpi_source_look(const struct zmpi_reader *in, enum zmpi_kind *
 enum zmpi_status zmpi_source_stream(const struct zmpi_reader *in, const struct zmpi_record *r,
                                     struct zmpi_stream_info *info);
 
-/* What is found in the file is not given back while it is read (format.md 2.6), until the
+/* Keeps writers from giving space back that this process may read (format.md 2.6), until the
  * descriptor is closed. */
 void zmpi_source_lock(int fd);
 /* Does a program have the container open for writing? */

@@ -17,7 +17,7 @@ static void keep_residuals(const struct shape *s, const U *r, struct zmpi_chunk_
 }
 
 /* Writes lengths, planes and exceptions of work->integers to `out`, behind a head. x: the float
- * words if there are exceptions, else NULL. 0: it cannot be coded so. */
+ * words if there are exceptions, else NULL. Returns 0 if the chunk cannot be coded like that. */
 static size_t store_integers(const struct shape *s, struct zmpi_chunk_work *work, U base,
                              enum zmpi_map map, unsigned axes, const T *x, unsigned char *out)
 {
@@ -50,7 +50,7 @@ static size_t store_integers(const struct shape *s, struct zmpi_chunk_work *work
     return (size_t)(dst - out);
 }
 
-/* Size of the chunk by map 0, or 0 if it cannot be coded so. */
+/* Size of the chunk by map 0; 0 if it cannot be coded like that. */
 static size_t encode_quantized(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                struct zmpi_chunk_work *work, unsigned char *out)
 {
@@ -73,7 +73,7 @@ static size_t encode_quantized(const struct shape *s, const struct zmpi_chunk_ru
                           exceptions ? x : NULL, out);
 }
 
-/* Size of the chunk by map 1 with a shift, or 0 if it cannot be coded so. */
+/* Size of the chunk by map 1 with a shift; 0 if it cannot be coded like that. */
 static size_t encode_shifted(const struct shape *s, const struct zmpi_chunk_rule *rule,
                              struct zmpi_chunk_work *work, unsigned char *out)
 {

@@ -1,18 +1,20 @@
 /*
- * cost_t.h - template: what one block of a tile would cost under each set of axes, for the choice
- * that is made once per array (format.md 4.6). After layout_t.h. Masks say what counts.
+ * cost_t.h - template: what one block of a tile costs with each set of axes. The choice of axes,
+ * made once per array, uses it (format.md 4.6). After layout_t.h. Masks select the elements that
+ * count.
  *
  * Parameters: NAME(cost), the name of the function; TARGET, what it is compiled for.
  */
 
 enum { SAMPLED = ZMPI_BLOCK + 1 };
 
-/* Words of block elements -1 to 31 (element -1 is what the difference along x needs), and of their
- * neighbours along y (1), z (2) and both (3). Masks: all ones, or zero. */
+/* Words of block elements -1 to 31, and of their neighbours along y (1), z (2) and both (3). The
+ * difference along x needs element -1. Masks: all ones, or zero. */
 struct sampled {
     U word[4][SAMPLED];
-    U inside[4][SAMPLED]; /* is there such a neighbour? */
-    U left[2][SAMPLED];   /* is there one along x? [0]: for x alone, which runs on across rows */
+    U inside[4][SAMPLED]; /* does this neighbour exist? */
+    U left[2][SAMPLED];   /* does the neighbour along x exist? [0]: if x is the only axis, rows
+                             continue in the next row */
     U exists[SAMPLED];    /* is the element in the tile? */
 };
 
@@ -49,7 +51,7 @@ TARGET static inline void sampled_load(struct sampled *p, const struct shape *s,
         p->left[0][j] = p->left[1][j] = (U)-1;
         p->exists[j] = j > 0 && j <= n ? (U)-1 : 0;
     }
-    for (size_t j = first == 0; j <= n;) { /* as much as lies in one row */
+    for (size_t j = first == 0; j <= n;) { /* as many elements as lie in one row */
         size_t i = first + j - 1, x = i % s->row, y = i / s->row % s->y, z = i / s->plane;
         size_t left = n + 1 - j, m = s->row - x < left ? s->row - x : left;
         sampled_row(p, rows, z, y, x, j, m);
@@ -57,8 +59,8 @@ TARGET static inline void sampled_load(struct sampled *p, const struct shape *s,
     }
 }
 
-/* Words to integers less base; false if one cannot be quantized at all. `origin`: the tile's first
- * word. */
+/* Converts words to integers less the base; false if a word cannot be quantized at all. `origin`:
+ * the tile's first word. */
 TARGET static inline bool sampled_integers(struct sampled *p, const struct zmpi_chunk_rule *rule,
                                            U origin)
 {
@@ -79,7 +81,7 @@ TARGET static inline bool sampled_integers(struct sampled *p, const struct zmpi_
             }
         return !fails;
     }
-    /* The steps of all levels are nearly the same, and the last takes the largest values. */
+    /* All levels have nearly the same steps, and the last takes the largest values. */
     const struct quantizer z = quantizer_of(rule, rule->levels - 1);
     const U base = quantize(&z, value_of(origin));
     U wide = 0;
@@ -92,7 +94,7 @@ TARGET static inline bool sampled_integers(struct sampled *p, const struct zmpi_
     return !wide;
 }
 
-/* Cost of residuals from differences d along y and z, without and with the x axis. */
+/* Cost of residuals, from differences d along y and z, without and with the x axis. */
 TARGET static inline void sampled_cost(const struct sampled *p, const U d[SAMPLED],
                                        const U left[SAMPLED], size_t cost[2])
 {

@@ -39,20 +39,20 @@ static inline unsigned bit_length(U m)
     return m ? 64U - (unsigned)__builtin_clzll((unsigned long long)m) : 0;
 }
 
-/* ---- blocks that stand for a chunk ---- */
+/* ---- sampled blocks ---- */
 
 static inline size_t sample_count(const struct shape *s)
 {
     return s->blocks < 16 ? s->blocks : 16;
 }
 
-/* Block k of this many: sample_count(), or all. */
+/* Block k of this many blocks: of sample_count(), or of all. */
 static inline size_t sample_block(const struct shape *s, size_t k, size_t samples)
 {
     return samples == s->blocks ? k : k * s->blocks / 16;
 }
 
-/* The axes of `axes` along which this tile has neighbours. */
+/* Of `axes`, those along which this tile has neighbours. */
 static inline unsigned axes_within(const struct shape *s, unsigned axes)
 {
     unsigned possible = (s->x > 1 ? ZMPI_AXIS_X : 0U) | (s->y > 1 ? ZMPI_AXIS_Y : 0U) |
@@ -120,7 +120,8 @@ static inline uint64_t transpose8(uint64_t m)
     return m ^ t ^ (t << 28);
 }
 
-/* Writes magnitudes of one block (32 words) as `length` planes to dst, eight planes at a time. */
+/* Writes the magnitudes of one block (32 words) as `length` planes to dst, eight planes at a
+ * time. */
 static inline void planes_encode(const U m[ZMPI_BLOCK], unsigned length, unsigned char *dst)
 {
     for (unsigned p = 0; p < length; p += 8) {
@@ -156,7 +157,7 @@ static inline void planes_decode(U m[ZMPI_BLOCK], unsigned length, const unsigne
     }
 }
 
-/* Writes one block of n <= 32 residuals to dst; returns its length L. Bytes written: 4 (L + 1), or
+/* Writes one block of n <= 32 residuals to dst; returns its length L. It writes 4 (L + 1) bytes, or
  * none if L is 0. */
 static inline unsigned block_encode(const U *r, size_t n, unsigned char *dst)
 {

@@ -21,7 +21,7 @@ static const struct zmpi_kernels *const sets[] = {
     &zmpi_kernels_scalar,     NULL,
 };
 
-/* Sets of all machines, but for scalar, which is always there. */
+/* All sets of all machines except scalar, which always exists. */
 static const char *const names[] = {"avx512vbmi", "avx512", "avx2", "neon"};
 
 const struct zmpi_kernels *zmpi_kernels_at(size_t i)
@@ -29,7 +29,7 @@ const struct zmpi_kernels *zmpi_kernels_at(size_t i)
     return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
 }
 
-/* Does the comma-separated list hold this name? */
+/* Does the comma-separated list contain this name? */
 static bool lists(const char *list, const char *name)
 {
     size_t length = strlen(name);
@@ -41,7 +41,7 @@ static bool lists(const char *list, const char *name)
     return false;
 }
 
-/* A set needs those below it. */
+/* A set needs all sets below it. */
 static bool switched_off(const struct zmpi_kernels *k, const char *list)
 {
     for (; k; k = k->below)

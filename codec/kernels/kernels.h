@@ -1,13 +1,13 @@
 /*
- * kernels.h - the loops that take the time, once per instruction set. All sets write the same
- * bytes; they are chosen once, at first use.
+ * kernels.h - the loops that take most of the time, once per instruction set. All sets write the
+ * same bytes; one set is chosen at first use.
  */
 #ifndef ZMPI_KERNELS_H
 #define ZMPI_KERNELS_H
 
 #include "layout/chunk.h"
 
-/* A pass over an array for its range; on entry *range is the range known so far. */
+/* Widens *range by the values of an array. */
 typedef void zmpi_range_fn(const void *src, size_t count, struct zmpi_range *range);
 /* XXH3 of a chunk, seed 0. */
 typedef uint64_t zmpi_hash_fn(const void *src, size_t size);
@@ -44,30 +44,31 @@ struct zmpi_kernels {
     zmpi_net_loops_fn *net;
 };
 
-/* The newest set that this machine has, that ZMPI_DISABLE does not switch off, by its name or by
- * that of a set below it, and that gives what the reference gives. Any thread, any time. */
+/* The newest set that this machine has, that ZMPI_DISABLE does not switch off (by its own name or
+ * that of a set below it), and that gives the reference's results. Callable from any thread, at any
+ * time. */
 const struct zmpi_kernels *zmpi_kernels(void);
 
-/* All sets that were compiled, newest first, scalar last; NULL behind the last. For tests and `zmpi
- * options`. */
+/* All compiled sets, newest first, scalar last; then NULL. For tests and `zmpi options`. */
 const struct zmpi_kernels *zmpi_kernels_at(size_t i);
 
-/* The first one of sets[], which end with the scalar one, for which that holds; off: the list of
- * those that are switched off, or NULL. One line tells of each that is wrong. */
+/* The first of sets[] that is usable; the last one is scalar. off: the list of sets that are
+ * switched off, or NULL. Logs one line for each set whose results are wrong. */
 const struct zmpi_kernels *zmpi_kernels_choose(const struct zmpi_kernels *const *sets,
                                                const char *off);
 
-/* The first function of a set whose result differs from the scalar set's, in some short tiles:
+/* The first function of a set whose result for some short tiles differs from the scalar set's:
  * "hash", "encoder"...; NULL: none. */
 const char *zmpi_kernels_difference(const struct zmpi_kernels *k);
 
-/* Is `text` a list of sets that can be switched off: "avx2,neon", or ""? Sets that exist on other
- * machines only are allowed. */
+/* Is `text` a list of sets that can be switched off, such as "avx2,neon" or ""? It may name sets of
+ * other machines. */
 bool zmpi_kernels_list_ok(const char *text);
 
 extern const struct zmpi_kernels zmpi_kernels_scalar;
 
-/* A set, and the functions that are made once for each word width; and these in its table. */
+/* Declares a set; the functions that exist once per word width; their entries in the set's
+ * table. */
 #define ZMPI_KERNELS(set)                                                                          \
     extern const struct zmpi_kernels zmpi_kernels_##set;                                           \
     zmpi_chunk_encode_fn zmpi_##set##_encode32, zmpi_##set##_encode64;                             \
@@ -85,7 +86,7 @@ ZMPI_KERNELS(avx512);
 ZMPI_KERNELS(avx512vbmi);
 ZMPI_KERNELS(neon);
 
-/* One value that is not ordinary (range.c): skips NaN and infinities, notes fill values. */
+/* Takes one value that is not ordinary (range.c): skips NaN and infinities, notes fill values. */
 void zmpi_range_take(struct zmpi_range *r, double x);
 /* Magnitudes below this are never fill values. */
 #define ZMPI_ORDINARY 1e19

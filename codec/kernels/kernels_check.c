@@ -1,8 +1,9 @@
 /*
- * kernels_check.c - whether a set of kernels gives what the scalar reference gives.
+ * kernels_check.c - does a set of kernels give what the scalar reference gives?
  *
- * Tests show that for the compilers and libraries that they are run with. Here a set shows it where
- * it is used, in some microseconds: a wrong one would write files that no other build can read.
+ * Tests answer this for the compilers and libraries that they run with. This check answers it where
+ * the set is used, in some microseconds: a wrong set would write files that no other build can
+ * read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 enum { PLANES = 2, ROWS = 3, COLUMNS = 64, WORDS = PLANES * ROWS * COLUMNS };
 
-/* One tile in words of `width` bytes, and what both sets make of it. */
+/* One tile in words of `width` bytes, and the results of both sets. */
 struct trial {
     enum zmpi_type type;
     size_t width, extent[3];
@@ -29,8 +30,7 @@ static void put(struct trial *t, size_t i, double x)
     memcpy(t->words + i * t->width, t->width == 4 ? (const void *)&narrow : &x, t->width);
 }
 
-/* Columns that are whole blocks and others; smooth values, two jumps and a fill
- * value. */
+/* Makes rows of whole blocks and other rows; smooth values with two jumps and a fill value. */
 static void make(struct trial *t, enum zmpi_type type, size_t columns, double bound)
 {
     t->type = type;
@@ -87,12 +87,12 @@ static bool ranges_differ(const struct zmpi_kernels *a, const struct zmpi_kernel
            x.fill > y.fill;
 }
 
-/* a: the reference. */
+/* a is the reference. */
 static const char *difference(const struct zmpi_kernels *a, const struct zmpi_kernels *b,
                               struct trial *t)
 {
     const size_t count = PLANES * ROWS * t->extent[2], bytes = count * t->width;
-    for (size_t size = bytes; size > 4; size /= 3) /* long ones, and those without a loop */
+    for (size_t size = bytes; size > 4; size /= 3) /* long, and too short for a loop */
         if (a->hash(t->words, size) != b->hash(t->words, size))
             return "hash";
     const size_t size = encode(a, t, t->coded[0]);
@@ -114,7 +114,7 @@ const char *zmpi_kernels_difference(const struct zmpi_kernels *k)
         {ZMPI_F32, COLUMNS, 1e-3}, {ZMPI_F32, 35, 0}, {ZMPI_F64, COLUMNS, 0}, {ZMPI_F64, 35, 1e-3}};
     struct trial *t = aligned_alloc(64, (sizeof *t + 63) / 64 * 64);
     const char *what = NULL;
-    if (!t) /* not to be known; the tests have tried this set */
+    if (!t) /* no memory to find out; the tests have tried this set */
         return NULL;
     const struct zmpi_floats program = zmpi_floats_begin();
     for (size_t i = 0; i < sizeof trials / sizeof *trials && !what; i++) {

@@ -1,4 +1,4 @@
-/* kernels_scalar.c - the set for any machine: the templates, and the range without intrinsics. */
+/* kernels_scalar.c - the set for any machine: the templates, and a range without intrinsics. */
 #include <float.h>
 #include <math.h>
 

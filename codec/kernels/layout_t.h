@@ -1,6 +1,6 @@
 /*
- * layout_t.h - template: the parts of a chunk in bytes (format.md 1.2), for the scalar and the
- * vector kernels alike. After quant_t.h.
+ * layout_t.h - template: the parts of a chunk as bytes (format.md 1.2). The scalar and the vector
+ * kernels use it. After quant_t.h.
  */
 
 enum { HEAD = 4 };
@@ -35,7 +35,7 @@ static inline size_t stored_bytes(const struct shape *s)
 
 /* ---- encoding ---- */
 
-/* A case for each set of axes, whose code is then made for it. */
+/* One case for each set of axes, so that the compiler makes code for each. */
 #define EACH_AXES(CASE) CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
 
 static inline void store_head(unsigned char *dst, enum zmpi_map map, unsigned axes, unsigned flags)
@@ -55,13 +55,14 @@ static inline size_t store_words(const struct shape *s, const unsigned char *wor
     return stored_bytes(s);
 }
 
-/* Length bytes that are marked have six bits for the length: none is 64. any: all lengths, ORed. */
+/* Length bytes with marks have six bits for the length, which cannot hold 64. any: all lengths,
+ * ORed. */
 static inline bool can_be_marked(unsigned any)
 {
     return !(any & ZMPI_BLOCK_UNIFORM);
 }
 
-/* Masks, then values; marks the length bytes. Returns the end. */
+/* Stores masks, then values, and marks the length bytes. Returns the end. */
 static inline unsigned char *store_exceptions(const struct shape *s, const T *x,
                                               const uint32_t *exception, unsigned char *lengths,
                                               unsigned char *dst)
@@ -84,7 +85,7 @@ static inline unsigned char *store_exceptions(const struct shape *s, const T *x,
             differ |= (bits_of(p[j]) ^ first) & ((U)0 - ((mask >> j) & 1));
         if (!differ) {
             lengths[b] |= ZMPI_BLOCK_UNIFORM;
-            mask &= ~mask + 1; /* the lowest alone */
+            mask &= ~mask + 1; /* the lowest bit alone */
         }
         for (; mask; mask &= mask - 1, dst += WIDTH)
             store_word(dst, bits_of(p[__builtin_ctz(mask)]));
@@ -94,7 +95,8 @@ static inline unsigned char *store_exceptions(const struct shape *s, const T *x,
 
 /* ---- decoding: src is untrusted ---- */
 
-/* The parts that parse_chunk found. Nothing that the kernels do with a parsed chunk can fail. */
+/* The parts that parse_chunk has found. After it, nothing that the kernels do with a chunk can
+ * fail. */
 struct parts {
     enum zmpi_map map;
     unsigned axes;
@@ -111,14 +113,14 @@ static inline unsigned block_length(unsigned char byte)
     return byte & ZMPI_BLOCK_EXCEPTIONS ? byte & 0x3FU : byte;
 }
 
-/* Find planes, masks and values from the length bytes, and check that they fit in the chunk. */
+/* Finds planes, masks and values from the length bytes, and checks that they fit in the chunk. */
 static inline enum zmpi_status find_parts(const struct shape *s, bool exceptions, struct parts *p)
 {
     size_t left = (size_t)(p->end - p->lengths), nb = length_bytes(s);
     uint32_t planes = 0, masks = 0, bad = 0;
     if (left < nb)
         return ZMPI_ERR_CORRUPT;
-    for (size_t b = 0; b < nb; b++) { /* without branches: compilers make vectors of it */
+    for (size_t b = 0; b < nb; b++) { /* without branches, so that compilers make vectors of it */
         uint32_t byte = p->lengths[b], marked = byte >> 7;
         uint32_t length = byte & (0xFFU >> 2 * marked); /* block_length */
         bad |= length > 8 * WIDTH;
@@ -169,7 +171,7 @@ static inline enum zmpi_status check_exceptions(const struct shape *s, const str
     return count_values(s, p) * WIDTH == (size_t)(p->end - p->values) ? ZMPI_OK : ZMPI_ERR_CORRUPT;
 }
 
-/* Check all of a chunk (format.md 1.3). */
+/* Checks all of a chunk (format.md 1.3). */
 static inline enum zmpi_status parse_chunk(const struct shape *s, bool is_float,
                                            const unsigned char *src, size_t size, struct parts *p)
 {
@@ -204,7 +206,7 @@ static inline enum zmpi_status parse_chunk(const struct shape *s, bool is_float,
     return p->values == p->end ? ZMPI_OK : ZMPI_ERR_CORRUPT;
 }
 
-/* Put the exceptions of a chunk without gaps in their places. */
+/* Puts the exceptions of a chunk without gaps in their places. */
 static inline void load_exceptions(const struct shape *s, const struct parts *p, U *word)
 {
     const unsigned char *mask_at = p->masks, *value = p->values;

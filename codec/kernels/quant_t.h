@@ -1,10 +1,10 @@
 /*
  * quant_t.h - template: float words to integers and back (format.md 1.2, 4.4, 4.5). After fle_t.h.
  *
- * Parameters: T the float type of WIDTH bytes, FABS, and MAGIC = 1.5 * 2^(bits of T's significand):
- * adding it rounds a number of magnitude up to 2^(p-2) to the nearest even integer, and leaves that
- * integer in the low bits, on every machine with IEEE addition. Compile without contraction: each
- * operation below is rounded once.
+ * Parameters: T the float type of WIDTH bytes, FABS, and MAGIC = 1.5 * 2^(bits of T's significand).
+ * Adding MAGIC rounds a number of magnitude up to 2^(p-2) to the nearest even integer and leaves
+ * that integer in the low bits, on every machine with IEEE addition. Compile without contraction:
+ * each operation below must be rounded once.
  */
 
 static inline U bits_of(T x)
@@ -23,7 +23,8 @@ static inline T value_of(U u)
 
 static const U SIGN_BIT = (U)1 << (8 * WIDTH - 1);
 
-/* Sign and magnitude to two's complement order and back: its own inverse. Monotone in the value. */
+/* Sign and magnitude to two's complement order and back: it is its own inverse, and monotone in the
+ * value. */
 static inline U ordered_view(U u)
 {
     return u & SIGN_BIT ? u ^ (SIGN_BIT - 1) : u;
@@ -41,7 +42,7 @@ static inline struct quantizer quantizer_of(const struct zmpi_chunk_rule *rule, 
                               (T)rule->abs_bound, (T)l->window,  (T)l->margin};
 }
 
-/* q as a U. Elements beyond the limit count as 0: the caller makes them exceptions. */
+/* q as a U. Elements beyond the limit give 0: the caller makes them exceptions. */
 static inline U quantize(const struct quantizer *z, T x)
 {
     T inside = FABS(x) <= z->limit ? x : 0; /* false for NaN */
@@ -56,7 +57,7 @@ static inline T dequantize(T step, U q)
 
 /* ---- the level of the step ---- */
 
-/* Counts the elements of this many sampled blocks that lie within the limit. */
+/* Counts the elements of so many sampled blocks that lie within the limit. */
 static inline size_t count_within(const struct shape *s, const T *x, T limit, size_t samples)
 {
     size_t within = 0;
@@ -68,14 +69,14 @@ static inline size_t count_within(const struct shape *s, const T *x, T limit, si
     return within;
 }
 
-/* Is this element already what the step would decode to, or not to be quantized? */
+/* Does the step decode to exactly this element, or must it not be quantized at all? */
 static inline bool is_reproduced(const struct quantizer *z, T x)
 {
     return !(FABS(x) <= z->limit) || bits_of(x) == SIGN_BIT ||
            bits_of(dequantize(z->step, quantize(z, x))) == bits_of(x);
 }
 
-/* Are all? Usually answered by the first ones. */
+/* Is this so for all elements? Usually the first ones decide. */
 static inline bool level_reproduces(const struct shape *s, const T *x, const struct quantizer *z)
 {
     for (size_t i = 0; i < s->count; i++)
@@ -84,17 +85,18 @@ static inline bool level_reproduces(const struct shape *s, const T *x, const str
     return true;
 }
 
-/* May this many of `all` elements be exceptions because the step is that of this level? The first
- * level's is hardly larger than the second's; the last one's is half of it. */
+/* Is this level good enough, though `all - fit` elements become exceptions by it? The first level's
+ * step is hardly larger than the second's; the last one's is half as large. */
 static inline bool level_suffices(int level, size_t fit, size_t all)
 {
     return fit >= all - (all >> (level == 0 ? 9 : 5));
 }
 
 /*
- * The level to use, or -1: the first that holds those sampled elements which can be quantized at
- * all. Fill values and NaN do not count: they are exceptions at every level. Where there is nothing
- * else in the samples, all is looked at: beside them a coast is not to be coded exactly.
+ * The level to use, or -1. It is the first that holds those sampled elements which can be quantized
+ * at all. Fill values and NaN do not count: they are exceptions at every level. If the samples hold
+ * nothing else, all elements are examined: otherwise the few values beside a coast would be coded
+ * exactly.
  */
 static inline int choose_level(const struct shape *s, const T *x,
                                const struct zmpi_chunk_rule *rule)
@@ -118,15 +120,15 @@ static inline int choose_level(const struct shape *s, const T *x,
 
 /* ---- a chunk ---- */
 
-/* Must this element be stored as it is? The bound is checked with what the decoder will compute;
- * written so that NaN fails. */
+/* Must this element be stored unchanged? Checks the bound with the value that the decoder will
+ * compute. NaN fails the comparison. */
 static inline bool is_exception(const struct quantizer *z, T x, U q)
 {
     T error = FABS(x - dequantize(z->step, q));
     return !(FABS(x) <= z->limit) || !(error < z->bound) || bits_of(x) == SIGN_BIT;
 }
 
-/* Quantize all; set exception[] per block. Returns the number of exceptions. */
+/* Quantizes all elements and sets exception[] per block. Returns the number of exceptions. */
 static inline size_t quantize_blocks(const struct shape *s, const T *x, const struct quantizer *z,
                                      U *q, uint32_t *exception)
 {
@@ -144,8 +146,8 @@ static inline size_t quantize_blocks(const struct shape *s, const T *x, const st
     return exceptions;
 }
 
-/* Give exceptions the integer of the last quantized element, so that they cost the prediction
- * little. */
+/* Gives each exception the integer of the last quantized element, so that it hardly disturbs
+ * prediction. */
 static inline void fill_exceptions(const struct shape *s, U base, U *q, const uint32_t *exception)
 {
     U last = base;

@@ -2,8 +2,9 @@
  * range_t.h - template, included once per float type: T the type, FABS its fabs, RANGE_NAME the
  * function.
  *
- * In groups: branch-free minimum and maximum (which compilers vectorise) as long as every value of
- * the group is ordinary, one by one where not. The array may begin anywhere.
+ * It works in groups. A group of ordinary values takes a minimum and maximum without branches,
+ * which compilers vectorise; any other group goes value by value. The array may begin at any
+ * address.
  */
 static void RANGE_NAME(const void *src, size_t n, struct zmpi_range *r)
 {

@@ -1,12 +1,13 @@
 /*
  * shift_t.h - template: float words to integers without the lowest bits of their magnitudes, and
- * back (format.md 1.2, 4.7). After quant_t.h. Loops without branches: compilers make vectors of
- * them, for the scalar and the vector kernels alike.
+ * back (format.md 1.2, 4.7). After quant_t.h. The loops have no branches, so that compilers make
+ * vectors of them, both for the scalar and for the vector kernels.
  */
 
 static const U NORMAL = (U)1 << (WIDTH == 4 ? 23 : 52); /* bits of the smallest normal number */
 
-/* Sign, and magnitude rounded to `shift` >= 1 bits less. No NaN grows into the sign. */
+/* The sign, and the magnitude rounded to `shift` >= 1 bits less. The rounding of a NaN does not
+ * reach the sign. */
 static inline U shift_down(U u, unsigned shift)
 {
     U half = (U)1 << (shift - 1), magnitude = u & (SIGN_BIT - 1);
@@ -18,15 +19,16 @@ static inline U shift_up(U u, unsigned shift)
     return (u & SIGN_BIT) | (u << shift & (SIGN_BIT - 1));
 }
 
-/* 1 if u must be stored as it is: neither zero nor one of the `rounded` magnitudes from
- * NORMAL on that the bound lets be rounded. */
+/* 1 if u must be stored unchanged: it is not zero, and not among the magnitudes from NORMAL on
+ * whose rounding the bound allows. */
 static inline U shift_fails(U u, U rounded)
 {
     U magnitude = u & (SIGN_BIT - 1), special = magnitude - NORMAL >= rounded;
     return special & (magnitude != 0);
 }
 
-/* Integers of all words; sets exception[] per block if there are any. Returns their number. */
+/* Makes integers of all words; sets exception[] per block if there are exceptions. Returns their
+ * number. */
 static inline size_t shift_blocks(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                   const U *word, U *q, uint32_t *exception)
 {
@@ -49,7 +51,7 @@ static inline size_t shift_blocks(const struct shape *s, const struct zmpi_chunk
     return exceptions;
 }
 
-/* Words of the ordered view to what they stand for, in place. */
+/* Turns words from the ordered view to their values, in place. */
 static inline void unshift_words(size_t n, unsigned shift, U *word)
 {
     for (size_t i = 0; i < n; i++)

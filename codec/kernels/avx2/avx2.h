@@ -2,8 +2,8 @@
  * avx2.h - what the AVX2 kernels of both word sizes share: attributes, and blocks of 32 bytes to
  * bit planes and back.
  *
- * The instruction set is asked for function by function, so that the rest of the library runs on
- * any x86-64. Without FMA, which rounds otherwise: see -ffp-contract in CMakeLists.txt.
+ * Each function names its instruction set, so that the rest of the library runs on any x86-64. FMA
+ * is off, because it rounds differently: see -ffp-contract in CMakeLists.txt.
  */
 #ifndef ZMPI_AVX2_H
 #define ZMPI_AVX2_H
@@ -18,21 +18,21 @@
 #define KERNEL TARGET static __attribute__((noinline))
 #define VECTOR TARGET __attribute__((always_inline)) static inline
 
-/* bit_length without the branch that zero needs elsewhere. */
+/* bit_length without the branch for zero. */
 VECTOR unsigned avx2_bit_length(uint64_t m)
 {
     return 64 - (unsigned)_lzcnt_u64(m);
 }
 
 /*
- * What packs make of four vectors of eight words: byte i of dword m is of word 8 m + i in the lower
- * half and of word 8 m + 4 + i in the upper one. Here they are called deinterleaved bytes. They
- * become eight planes of 32 bits, and planes such bytes, without anything else crossing the halves:
- * what the last step of an 8x8 transposition exchanges between the dwords of a word of 64 bits lies
- * in the two halves here, four planes in each.
+ * The order of bytes that pack instructions make of four vectors of eight words: byte i of dword m
+ * is of word 8 m + i in the lower half and of word 8 m + 4 + i in the upper one. Comments call
+ * these deinterleaved bytes. They become eight planes of 32 bits, and planes become such bytes
+ * again. Only one step crosses the halves: the last step of an 8x8 transposition exchanges dwords
+ * of a 64-bit word, which lie in the two halves here, four planes in each.
  */
 
-/* Exchange the upper nibbles of the lower half with the lower ones of the upper half. */
+/* Exchanges the upper nibbles of the lower half with the lower nibbles of the upper half. */
 VECTOR __m256i avx2_exchange_nibbles(__m256i m)
 {
     const __m256i stay = _mm256_setr_epi64x(0x0F0F0F0F0F0F0F0F, 0x0F0F0F0F0F0F0F0F,
@@ -61,7 +61,7 @@ VECTOR __m256i avx2_transpose_bytes(__m256i m)
                                                    11, 15));
 }
 
-/* Halved bytes to planes. */
+/* Deinterleaved bytes to planes. */
 VECTOR __m256i avx2_planes_of(__m256i bytes)
 {
     return avx2_transpose_bytes(avx2_transpose_nibbles(avx2_exchange_nibbles(bytes)));
@@ -73,7 +73,7 @@ VECTOR __m256i avx2_bytes_of(__m256i planes)
     return avx2_exchange_nibbles(avx2_transpose_nibbles(avx2_transpose_bytes(planes)));
 }
 
-/* The first n planes of those at src, where 32 bytes are read, and zeros; n <= 8. */
+/* The first n <= 8 planes at src, then zeros. Reads 32 bytes. */
 VECTOR __m256i avx2_first_planes(const unsigned char *src, unsigned n)
 {
     static const uint32_t present[16] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,

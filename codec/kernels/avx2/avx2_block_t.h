@@ -2,19 +2,19 @@
  * avx2_block_t.h - template: blocks of residuals to signs and planes and back, for both word sizes.
  * After the operations on words.
  *
- * Signs are one plane more than the magnitudes have, and most blocks have few: then all is done in
- * bytes, or in words of 16 bits, which saturate, so that the highest plane tells whether all words
- * fit. More planes are made from four vectors of 32 bits, the lower or upper ones of longer words.
+ * Most blocks have few planes; signs are one more plane. Then all work is done in bytes or in words
+ * of 16 bits, which saturate: the highest plane shows whether all words fit. Other planes come from
+ * four vectors of 32 bits, the lower or the upper halves of longer words.
  *
- * Blocks are unpacked in the order of words, or for running sums in one in which these are mostly
- * of lanes that lie above each other: lane m of the lower half of vector k is word 8 m + k, of the
- * upper half 8 m + 4 + k.
+ * Blocks are unpacked in the order of words. For running sums they are unpacked in an order in
+ * which most sums are between lanes that lie above each other: lane m of the lower half of vector k
+ * is word 8 m + k, of the upper half 8 m + 4 + k.
  */
 enum { DWORDS = 4 };
 
 /* ---- to planes ---- */
 
-/* Words of 32 bits of at most 255 as deinterleaved bytes. */
+/* Words of 32 bits, none above 255, as deinterleaved bytes. */
 VECTOR __m256i low_bytes(const __m256i d[DWORDS])
 {
     return _mm256_packus_epi16(_mm256_packus_epi32(d[0], d[1]), _mm256_packus_epi32(d[2], d[3]));
@@ -42,7 +42,7 @@ VECTOR void low_dwords(const V r[VECTORS], __m256i d[DWORDS])
     }
 }
 
-/* Both halves of a word saturate to what does it again. */
+/* Each half of a word saturates to a value that saturates again. */
 VECTOR void saturate(const V r[VECTORS], __m256i w[2])
 {
     for (unsigned i = 0; i < 2; i++, r += 4)
@@ -64,8 +64,8 @@ VECTOR void pack_dwords(const __m256i d[DWORDS], unsigned planes, unsigned char 
     }
 }
 
-/* Any residuals, to signs and planes at dst; returns the length. Writes up to 32 bytes more than
- * the block has. */
+/* Any residuals to signs and planes at dst; returns the length. Writes up to 32 bytes more than the
+ * block has. */
 VECTOR unsigned pack_long(const V r[VECTORS], unsigned char *dst)
 {
     V m[VECTORS], all = v_set1(0);
@@ -107,8 +107,8 @@ VECTOR __m256i odd_lanes(__m256i a, __m256i b)
         _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0xDD));
 }
 
-/* Words of 16 bits, or 32 with what they are in the upper ones, to residuals in the order of words.
- */
+/* Words of 16 bits, or of 32 with the residual in the upper half, to residuals in the order of
+ * words. */
 VECTOR void widen(const __m256i w[2], unsigned bits, __m256i r[DWORDS])
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -117,8 +117,8 @@ VECTOR void widen(const __m256i w[2], unsigned bits, __m256i r[DWORDS])
     }
 }
 
-/* Bytes of short_bytes to residuals; sums: to those of the first one to four words of each lane,
- * which is not the order of words. */
+/* The result of short_bytes to residuals. sums: to running sums of each lane's one to four words,
+ * which are not in the order of words. */
 VECTOR void unpack_short(__m256i bytes, bool sums, __m256i r[DWORDS])
 {
     const __m256i magnitudes = _mm256_and_si256(bytes, _mm256_set1_epi8(INT8_MAX));
@@ -136,7 +136,7 @@ VECTOR void unpack_short(__m256i bytes, bool sums, __m256i r[DWORDS])
     }
 }
 
-/* The same from bytes of up to 15 planes. */
+/* The same for bytes of up to 15 planes. */
 VECTOR void unpack_middle(__m256i low, __m256i high, bool sums, __m256i r[DWORDS])
 {
     const __m256i first = _mm256_set1_epi32(1), both = _mm256_set1_epi16(1);
@@ -188,7 +188,7 @@ VECTOR void unpack_dwords(const unsigned char *src, unsigned planes, __m256i d[D
     }
 }
 
-/* Words of 32 bits as wide as words. */
+/* Words of 32 bits to words of full width. */
 VECTOR void lengthen(const __m256i d[DWORDS], bool is_signed, V r[VECTORS])
 {
     for (unsigned k = 0; k < VECTORS; k++) {
@@ -203,7 +203,7 @@ VECTOR void lengthen(const __m256i d[DWORDS], bool is_signed, V r[VECTORS])
     }
 }
 
-/* Signs and planes, of any length, to residuals. */
+/* Signs and planes of any length to residuals. */
 VECTOR void unpack_long(const unsigned char *src, unsigned length, V r[VECTORS])
 {
     const uint32_t signs = zmpi_load32(src);
@@ -221,16 +221,16 @@ VECTOR void unpack_long(const unsigned char *src, unsigned length, V r[VECTORS])
         r[k] = v_choose_at(r[k], v_sub(v_set1(0), r[k]), signs, k);
 }
 
-/* Sums of the first one to four words of each lane: to those of the block and what lies before it;
- * `carry` becomes the last of them. */
+/* Turns running sums within each lane into those of the block and everything before it; `carry`
+ * becomes the last sum. */
 VECTOR void sum_lanes(__m256i s[DWORDS], __m256i *carry)
 {
     const __m256i here = s[DWORDS - 1];
-    __m256i both = _mm256_add_epi32(here, halves_of(here)); /* eight words in a row */
+    __m256i both = _mm256_add_epi32(here, halves_of(here)); /* of eight words */
     const __m256i pair = both;
     both = _mm256_add_epi32(both, _mm256_slli_si256(both, 4));
     both = _mm256_add_epi32(both, _mm256_slli_si256(both, 8));
-    /* What lies before: without these eight, or without the last four. */
+    /* The sums of what lies before: without these eight words, or without the last four. */
     const __m256i before =
         _mm256_add_epi32(_mm256_sub_epi32(both, _mm256_blend_epi32(pair, here, 0xF0)), *carry);
     for (unsigned k = 0; k < DWORDS; k++)

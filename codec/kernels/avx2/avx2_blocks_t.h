@@ -1,7 +1,7 @@
 /* avx2_blocks_t.h - template: the blocks of a chunk to words or their sums. After avx2_unpack_t.h;
- * part of vector_blocks_t.h. */
+ * the AVX2 part of vector_blocks_t.h. */
 
-/* Block i of those to residuals and `carry`, or to sums that go on behind it. */
+/* Block i of the unpacked ones, to residuals plus `carry`, or to sums that continue from it. */
 VECTOR void unpack_made(const struct unpacker *u, enum kind kind, size_t i, bool sums, V *carry,
                         V r[VECTORS])
 {
@@ -17,7 +17,7 @@ VECTOR void unpack_made(const struct unpacker *u, enum kind kind, size_t i, bool
         else
             unpack_middle(low, _mm256_loadu_si256((const __m256i *)(const void *)u->high[i]), sums,
                           d);
-        if (sums) { /* of all but the carry */
+        if (sums) { /* running sums without the carry */
             __m256i none = _mm256_setzero_si256();
             sum_lanes(d, WIDTH == 4 ? carry : &none);
             block_order(d);
@@ -32,7 +32,7 @@ VECTOR void unpack_made(const struct unpacker *u, enum kind kind, size_t i, bool
         *carry = v_last(r[VECTORS - 1]);
 }
 
-/* Blocks from..end-1 of those. */
+/* Stores blocks from..end-1 of the unpacked ones. */
 VECTOR V store_made(const struct unpacker *u, enum kind kind, size_t from, size_t end, bool sums,
                     V carry, U *to)
 {

@@ -1,9 +1,9 @@
 /*
- * avx2_decode16_t.h - template: blocks to residuals of 16 bits, half a block in a vector, and those
- * to words of 4 bytes. After avx2_encode16_t.h and avx2_unpack32.h.
+ * avx2_decode16_t.h - template: blocks to residuals of 16 bits, half a block in a vector; then
+ * integers to words of 4 bytes. After avx2_encode16_t.h and avx2_unpack32.h.
  */
 
-/* The next LANES integers, and base, as floats. */
+/* The next LANES integers, base added, as floats. */
 VECTOR F h_floats(const uint16_t *p, H base)
 {
 #if WIDTH == 4
@@ -15,7 +15,7 @@ VECTOR F h_floats(const uint16_t *p, H base)
 #endif
 }
 
-/* Have all these blocks at most so many planes? */
+/* Do all these blocks have at most so many planes? */
 VECTOR bool lengths_within(const unsigned char *lengths, size_t blocks, unsigned most)
 {
     enum { SOME = sizeof(V) };
@@ -35,15 +35,15 @@ VECTOR bool lengths_within(const unsigned char *lengths, size_t blocks, unsigned
     return !m_any(beyond);
 }
 
-/* Halved bytes of up to 7 planes and signs to residuals; so that, in two vectors, bytes are in the
- * order of words. */
+/* Deinterleaved bytes of signs and up to 7 planes to residuals. Their bytes, in two vectors, have
+ * the order of words. */
 VECTOR V short_residuals(V bytes)
 {
     const V b = _mm256_sign_epi8(v_and(bytes, _mm256_set1_epi8(INT8_MAX)), bytes);
     return _mm256_permutevar8x32_epi32(b, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-/* Those of up to 15 planes. */
+/* The same for up to 15 planes. */
 VECTOR void middle_residuals(V low, V high, H w[2])
 {
     const V magnitude = _mm256_set1_epi16(INT16_MAX);
@@ -61,7 +61,7 @@ VECTOR H h_scan_halves(H h)
     return h_add(h, _mm256_slli_si256(h, 8));
 }
 
-/* Such sums to those of all lanes, behind carry; and this goes on. */
+/* Turns such sums into those of all lanes, behind carry; carry becomes the last one. */
 VECTOR H h_join_halves(H h, H *carry)
 {
     const H last = _mm256_shuffle_epi8(h, _mm256_set1_epi16(0x0F0E));
@@ -70,7 +70,8 @@ VECTOR H h_join_halves(H h, H *carry)
     return h;
 }
 
-/* A block to `to`; with the x axis its sums, which go on from carry, and else carry added. */
+/* Stores a block to `to`: with the x axis its running sums, which continue from carry; else with
+ * carry added. */
 VECTOR void put_short(V bytes, H *carry, bool sums, uint16_t *to)
 {
     const V b = short_residuals(bytes);
@@ -79,7 +80,7 @@ VECTOR void put_short(V bytes, H *carry, bool sums, uint16_t *to)
         h_store(to + HALVES, h_add(_mm256_cvtepi8_epi16(_mm256_extracti128_si256(b, 1)), *carry));
         return;
     }
-    /* Of two words each: half as many to sum up. */
+    /* Adds pairs of words first, which halves the sums that follow. */
     const H odd = h_join_halves(h_scan_halves(_mm256_maddubs_epi16(_mm256_set1_epi8(1), b)), carry);
     const H even = h_sub(odd, _mm256_srai_epi16(b, 8));
     const H a = _mm256_unpacklo_epi16(even, odd), c = _mm256_unpackhi_epi16(even, odd);
@@ -96,7 +97,7 @@ VECTOR void put_middle(V low, V high, H *carry, bool sums, uint16_t *to)
                 sums ? h_join_halves(h_scan_halves(w[i]), carry) : h_add(w[i], *carry));
 }
 
-/* The next blocks, all of them of at most 15 planes; those that become bytes together. */
+/* Unpacks the next blocks, each of at most 15 planes; it makes bytes of several together. */
 VECTOR void unpack16(struct unpacker *u, H *carry_on, bool sums, size_t blocks, uint16_t *to)
 {
     H carry = *carry_on;

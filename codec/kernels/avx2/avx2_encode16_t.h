@@ -1,7 +1,7 @@
 /*
- * avx2_encode16_t.h - template: operations on integers of 16 bits, half a block of them in a
- * vector, for words of 4 bytes; words to such integers; and their residuals to planes. After
- * avx2_packer_t.h and take_filled.
+ * avx2_encode16_t.h - template: operations on integers of 16 bits, half a block in a vector, for
+ * words of 4 bytes; words to such integers; their residuals to planes. After avx2_packer_t.h and
+ * take_filled.
  */
 
 typedef __m256i H;
@@ -18,8 +18,8 @@ VECTOR H h_base(int32_t base)
     return _mm256_set1_epi32(base);
 }
 
-/* The nearest even integers less base, in order, which saturate; what is none, or beyond 31 bits,
- * does. */
+/* The nearest even integers less base, in order, with saturation. NaN and numbers beyond 31 bits
+ * saturate, too. */
 VECTOR H h_nearest(const F x[], H base)
 {
     __m256i v[2];
@@ -33,13 +33,13 @@ VECTOR H h_nearest(const F x[], H base)
     return _mm256_permute4x64_epi64(_mm256_packs_epi32(v[0], v[1]), 0xD8);
 }
 
-/* The lanes one up, and in the first the last of `before`. */
+/* Moves lanes up by one; the first lane gets the last one of `before`. */
 VECTOR H h_shift_in(H before, H h)
 {
     return _mm256_alignr_epi8(h, _mm256_permute2x128_si256(before, h, 0x21), 14);
 }
 
-/* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
+/* a - b in the lanes whose bits are set for vector k of a block; a elsewhere. */
 VECTOR H h_sub_at(H a, H b, uint32_t bits, unsigned k)
 {
     const H lane = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192,
@@ -58,7 +58,7 @@ VECTOR H h_most(H a, H b)
     return _mm256_max_epi16(a, b);
 }
 
-/* The least of all lanes. */
+/* The least lane. */
 VECTOR int h_least_lane(H h)
 {
     const __m128i sign = _mm_set1_epi16(INT16_MIN);
@@ -66,13 +66,13 @@ VECTOR int h_least_lane(H h)
     return (int16_t)(_mm_extract_epi16(_mm_minpos_epu16(_mm_xor_si128(least, sign)), 0) ^ 0x8000);
 }
 
-/* Of the upper halves, where words have 8 bytes. */
+/* Compares the upper halves if words have 8 bytes. */
 VECTOR V v_least(V a, V b)
 {
     return _mm256_min_epi32(a, b);
 }
 
-/* Was one of them -0? (Or, of 8 bytes, one of the smallest below it.) */
+/* Was a word -0? (With 8 bytes: or one of the smallest below it.) */
 VECTOR bool least_is_zero(V least)
 {
     return m_bits(_mm256_cmpeq_epi32(least, _mm256_set1_epi32(INT32_MIN))) != 0;
@@ -84,8 +84,8 @@ VECTOR V last_before(T base)
     return f_bits(f_set1(base));
 }
 
-/* Words but for one, whose place the last one before it takes, to what is rounded. Only lanes
- * that are `valid` count in the mask, of those that are the fill value. */
+/* Replaces the fill value by the last other word, and rounds. The mask tells which lanes are the
+ * fill value; only `valid` lanes count. */
 VECTOR F half_fill_forward(V word, uint32_t valid, V fill, F inverse, V *least, V *last,
                            uint32_t *mask)
 {
@@ -99,14 +99,14 @@ VECTOR F half_fill_forward(V word, uint32_t valid, V fill, F inverse, V *least, 
 
 /* ---- to planes ---- */
 
-/* Bytes of a block in order, as packs leave them, to the order of planes_of. */
+/* From the order of a block's bytes after packing to the order that planes_of takes. */
 VECTOR __m256i deinterleaved_bytes(__m256i bytes)
 {
     return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7));
 }
 
-/* Blocks one behind the other at r, up to `end`, while residuals are below 127; returns where that
- * ends. */
+/* Packs blocks, which lie one behind the other at r, up to `end`, as long as residuals are below
+ * 127; returns where it stopped. */
 KERNEL const uint16_t *pack_half_bytes(struct packer *packer, const uint16_t *r,
                                        const uint16_t *end)
 {
@@ -124,7 +124,7 @@ KERNEL const uint16_t *pack_half_bytes(struct packer *packer, const uint16_t *r,
     return r;
 }
 
-/* The same of less than 2^15. */
+/* The same as long as residuals are below 2^15. */
 KERNEL const uint16_t *pack_half_pairs(struct packer *packer, const uint16_t *r,
                                        const uint16_t *end)
 {
@@ -138,7 +138,8 @@ KERNEL const uint16_t *pack_half_pairs(struct packer *packer, const uint16_t *r,
     return r;
 }
 
-/* So many blocks one behind the other, of less than 2^15 in magnitude; see pack_differences. */
+/* Packs so many blocks, which lie one behind the other, with residuals below 2^15 in magnitude; see
+ * pack_differences. */
 TARGET static void pack_half_blocks(struct packer *p, const uint16_t *r, size_t blocks)
 {
     const uint16_t *const end = r + blocks * ZMPI_BLOCK;
@@ -157,7 +158,7 @@ TARGET static void pack_half_blocks(struct packer *p, const uint16_t *r, size_t 
     }
 }
 
-/* And prefetch the memory that the next ones go to. */
+/* Packs, and prefetches the memory that the next planes go to. */
 TARGET static void pack16(struct packer *p, const uint16_t *r, size_t blocks)
 {
     const unsigned char *const begin = p->dst;

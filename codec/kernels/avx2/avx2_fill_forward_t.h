@@ -1,12 +1,12 @@
 /*
- * avx2_fill_forward_t.h - template: integers in the places of exceptions. After v_last.
+ * avx2_fill_forward_t.h - template: integers for exceptions. After v_last.
  */
 
-/* In the lanes of `hole`, which are all ones, what the last one below has that is none, or what all
- * lanes of `before` have, which becomes what the next ones need. */
+/* Gives each lane of `hole` (all ones there) the value of the last lane below it that is no hole,
+ * or the value in all lanes of `before`. `before` becomes what the next vector needs. */
 VECTOR V v_fill_forward_on(V v, M hole, V *before)
 {
-    /* One, two and four lanes of 32 bits below; where there are none, the same again. */
+    /* The lanes one, two and four below, in lanes of 32 bits; a lane without one takes itself. */
     static const U below[][LANES] = {
 #if WIDTH == 4
         {0, 0, 1, 2, 3, 4, 5, 6},
@@ -17,7 +17,7 @@ VECTOR V v_fill_forward_on(V v, M hole, V *before)
         {0x100000000, 0x300000002, 0x100000000, 0x300000002}
 #endif
     };
-    const uint32_t holes = m_bits(hole); /* worth branches, though coasts are hard to foresee */
+    const uint32_t holes = m_bits(hole); /* branches pay, though coasts are hard to predict */
     if (holes == UINT32_MAX >> (32 - LANES))
         return *before;
     if (!holes) {
@@ -34,7 +34,7 @@ VECTOR V v_fill_forward_on(V v, M hole, V *before)
     return v;
 }
 
-/* The same where bits are not set, behind a vector of which only the last lane counts. */
+/* The same for lanes whose bits are not set, after a vector of which only the last lane counts. */
 VECTOR V v_fill_forward(V v, uint32_t fine, V before)
 {
     V last = v_last(before);

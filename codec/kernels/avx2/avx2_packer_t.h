@@ -1,20 +1,20 @@
 /*
- * avx2_packer_t.h - template: blocks of a chunk to lengths and planes, in loops of their own: what
- * a block's planes take, a long chain of instructions each of which waits for the one before, is
- * done for several at a time. After avx2_block_t.h.
+ * avx2_packer_t.h - template: blocks of a chunk to lengths and planes. Making planes is a long
+ * chain of instructions, each of which waits for the one before. So these loops work on several
+ * blocks at a time. After avx2_block_t.h.
  */
 
 struct packer {
     unsigned char *lengths, *dst;
-    unsigned any, last; /* all lengths ORed; how many blocks to come are taken for long */
-    unsigned run;       /* of how many */
-    U *keep;            /* the residuals go here too; or NULL */
+    unsigned any, last; /* all lengths ORed; how many of the next blocks are treated as long */
+    unsigned run;       /* the length of that run */
+    U *keep;            /* residuals are also copied to here; or NULL */
     uint32_t *nonzero;
 };
 
 #include "kernels/vector/vector_output_t.h"
 
-/* What of the packer is in registers: bytes stored may be anything. */
+/* The part of the packer that stays in registers: stores of bytes may alias anything else. */
 struct lengths {
     unsigned char *lengths, *dst;
     unsigned any;
@@ -39,7 +39,7 @@ VECTOR void pack_length(struct lengths *p, unsigned length)
     p->any |= length;
 }
 
-/* Eight planes to dst, the first one of signs. Returns a bit for each that is zero. */
+/* Stores eight planes to dst, signs first. Returns a bit for each plane that is zero. */
 VECTOR unsigned store_eight(unsigned char *dst, __m256i planes)
 {
     const __m256i zero = _mm256_cmpeq_epi32(planes, _mm256_setzero_si256());
@@ -47,14 +47,14 @@ VECTOR unsigned store_eight(unsigned char *dst, __m256i planes)
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(zero));
 }
 
-/* Signs below magnitudes of bytes, whose magnitudes are a. */
+/* The signs of bytes b below their magnitudes a. */
 VECTOR __m256i signed_bytes(__m256i b, __m256i a)
 {
     const __m256i negative = _mm256_cmpgt_epi8(_mm256_setzero_si256(), b);
     return _mm256_add_epi8(a, _mm256_sub_epi8(a, negative));
 }
 
-/* What store_eight returns to a length. */
+/* Turns the result of store_eight into a length. */
 #define USED(m)   (31 - __builtin_clz((0xFFU - (m)) | 1U))
 #define USED4(m)  USED(m), USED((m) + 1), USED((m) + 2), USED((m) + 3)
 #define USED16(m) USED4(m), USED4((m) + 4), USED4((m) + 8), USED4((m) + 12)
@@ -68,7 +68,7 @@ VECTOR void load_block(const U *from, size_t b, V r[VECTORS])
         r[k] = v_load(from + b * ZMPI_BLOCK + k * LANES);
 }
 
-/* Blocks from `b` on while residuals are below 127; returns where that ends. */
+/* Packs blocks from `b` on as long as residuals are below 127; returns where it stopped. */
 KERNEL size_t pack_bytes(struct packer *packer, const U *from, size_t b, size_t end)
 {
     struct lengths p = lengths_begin(packer);
@@ -87,7 +87,7 @@ KERNEL size_t pack_bytes(struct packer *packer, const U *from, size_t b, size_t 
     return b;
 }
 
-/* A length of up to 14: 15 says that it may be more. */
+/* Stores signs and up to 14 planes; returns the length. 15 means that the block may have more. */
 VECTOR unsigned store_pairs(const __m256i w[2], unsigned char *dst)
 {
     const __m256i split = _mm256_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15, 0,
@@ -105,7 +105,7 @@ VECTOR unsigned store_pairs(const __m256i w[2], unsigned char *dst)
     return 31 - (unsigned)_lzcnt_u32((~zero & 0xFFFF) | 1);
 }
 
-/* The same, while lengths are below 15. */
+/* The same as long as lengths are below 15. */
 KERNEL size_t pack_pairs(struct packer *packer, const U *from, size_t b, size_t end)
 {
     struct lengths p = lengths_begin(packer);
@@ -123,7 +123,7 @@ KERNEL size_t pack_pairs(struct packer *packer, const U *from, size_t b, size_t 
     return b;
 }
 
-/* All. */
+/* Packs all blocks. */
 KERNEL size_t pack_any(struct packer *packer, const U *from, size_t b, size_t end)
 {
     struct lengths p = lengths_begin(packer);
@@ -136,8 +136,9 @@ KERNEL size_t pack_any(struct packer *packer, const U *from, size_t b, size_t en
     return b;
 }
 
-/* Behind a block that does not fit in bytes more are likely: branches on each would be hard to
- * predict. If the first one behind them does not fit either, there are more. */
+/* After a block that does not fit in bytes, more such blocks are likely. A branch on each would be
+ * hard to predict, so a run of them is treated as long. If the first block after the run does not
+ * fit either, the next run is longer. */
 enum { LONG_RUN = 16, LONGEST_RUN = 64 };
 
 TARGET static void pack_words(struct packer *p, const U *r, size_t blocks)

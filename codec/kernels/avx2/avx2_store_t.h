@@ -1,7 +1,7 @@
-/* avx2_store_t.h - template: some lanes of a vector to memory. After v_take. */
+/* avx2_store_t.h - template: stores some lanes of a vector. After v_take. */
 
-/* The first n of them. Masked stores take tens of cycles on some machines; n is mostly the same
- * from row to row. */
+/* Stores the first n lanes. Masked stores take tens of cycles on some machines. n is mostly the
+ * same from row to row, so that branches are predicted. */
 VECTOR void v_store_few(unsigned char *p, V v, size_t n)
 {
     if (n == LANES) {
@@ -23,13 +23,14 @@ VECTOR void v_store_few(unsigned char *p, V v, size_t n)
         zmpi_store32(p, (uint32_t)_mm_cvtsi128_si32(part));
 }
 
-/* Lanes from..end-1, to where they would go with the others. */
+/* Stores lanes from..end-1 where a store of the whole vector would put them. */
 VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
 {
     v_store_few(p + from * WIDTH, from ? v_take(v, v_rotate(from)) : v, end - from);
 }
 
-/* The first n lanes; `from` words lie before `to` in its vector of memory. */
+/* Stores the first n lanes. `to` is `from` words behind the start of an aligned vector in
+ * memory. */
 VECTOR void v_store_part(unsigned char *to, V v, size_t from, size_t n)
 {
     (void)from;

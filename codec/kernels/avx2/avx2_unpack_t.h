@@ -1,8 +1,9 @@
 /*
- * avx2_unpack_t.h - template: planes of blocks to bytes, some blocks ahead. After vector_coded_t.h.
+ * avx2_unpack_t.h - template: planes of several blocks to bytes ahead of their use. After
+ * vector_coded_t.h.
  *
- * It takes twenty instructions, each of which waits for the one before, so that those of several
- * blocks are to be under way at once.
+ * That takes twenty instructions, each of which waits for the one before, so several blocks must be
+ * in progress at once.
  */
 
 #define UNPACKS_AHEAD
@@ -13,7 +14,7 @@ VECTOR V short_bytes(const unsigned char *src, unsigned length)
     return avx2_bytes_of(_mm256_blend_epi32(avx2_first_planes(src + 4, length), signs, 0x80));
 }
 
-/* The same of up to 15 planes, which take two bytes: the lower ones... */
+/* The same for up to 15 planes, which take two bytes: the lower bytes... */
 VECTOR V low_bytes_of(const unsigned char *src, unsigned length)
 {
     return avx2_bytes_of(avx2_first_planes(src + 4, length < 8 ? length : 8));
@@ -29,14 +30,14 @@ VECTOR V high_bytes_of(const unsigned char *src, unsigned length)
 
 enum { BLOCKS_AHEAD = 8 };
 
-/* What is needed for the longest of some blocks is done for all: branches on each would be hard to
+/* All of some blocks are treated like the longest of them: a branch on each would be hard to
  * predict. */
 enum kind { SHORT, MIDDLE, LONG };
 
 struct unpacker {
     struct coded coded;
     size_t blocks;
-    /* Some blocks of which planes became bytes, unless they are LONG: */
+    /* Some blocks, whose planes are bytes already unless they are LONG: */
     enum kind kind;
     const unsigned char *src[BLOCKS_AHEAD];
     unsigned char length[BLOCKS_AHEAD];
@@ -47,10 +48,10 @@ VECTOR void unpacker_begin(struct unpacker *u, const struct parts *p,
                            const struct zmpi_chunk_work *work, unsigned char *tail)
 {
     coded_begin(&u->coded, p, work, tail);
-    u->blocks = (size_t)(p->planes - p->lengths); /* and padding */
+    u->blocks = (size_t)(p->planes - p->lengths); /* includes the padding */
 }
 
-/* The lengths of the next n blocks; returns what the longest of them needs. */
+/* Reads the lengths of the next n blocks; returns how the longest must be treated. */
 VECTOR enum kind unpack_lengths(struct unpacker *u, size_t n)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -62,7 +63,7 @@ VECTOR enum kind unpack_lengths(struct unpacker *u, size_t n)
     return bytes & 0xF0 * ones ? LONG : bytes & 0xF8 * ones ? MIDDLE : SHORT;
 }
 
-/* Those n. end: they may be the last ones of the chunk. */
+/* Unpacks those n blocks. end: they may be the chunk's last ones. */
 VECTOR void unpack_some(struct unpacker *u, size_t n, enum kind kind, bool end)
 {
     struct coded c = u->coded;

@@ -14,7 +14,7 @@ VECTOR V v_abs(V a)
     return _mm256_abs_epi32(a);
 }
 
-/* Length of the longest of all lanes. */
+/* Length of the longest lane. */
 VECTOR unsigned v_length(V v)
 {
     __m128i h = _mm_or_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
@@ -47,7 +47,7 @@ VECTOR V v_last(V v)
 
 #include "kernels/avx2/avx2_store_t.h"
 
-/* The lanes one up, and in the first the last of `before`. */
+/* Moves lanes up by one; the first lane gets the last one of `before`. */
 VECTOR V v_shift_in(V before, V v)
 {
     return _mm256_alignr_epi8(v, _mm256_permute2x128_si256(before, v, 0x21), 12);

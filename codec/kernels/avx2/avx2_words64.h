@@ -17,7 +17,7 @@ VECTOR V v_abs(V a)
     return _mm256_castpd_si256(_mm256_blendv_pd(same, negative, same));
 }
 
-/* Length of the longest of all lanes. */
+/* Length of the longest lane. */
 VECTOR unsigned v_length(V v)
 {
     __m128i h = _mm_or_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
@@ -25,9 +25,9 @@ VECTOR unsigned v_length(V v)
 }
 
 /*
- * Signed integers to floats, to nearest even. There is no such instruction: the halves are put into
- * the significands of 2^84 + ... and 2^52, where they stand for themselves. The first two sums are
- * exact; the last one rounds, once.
+ * Signed integers to floats, to nearest even. AVX2 has no instruction for that. The halves go into
+ * the significands of 2^84 + ... and 2^52, where their bits have their own values. The first two
+ * sums are exact; the last one rounds, once.
  */
 VECTOR F f_of_integers(V q)
 {
@@ -58,7 +58,7 @@ VECTOR V v_last(V v)
 
 #include "kernels/avx2/avx2_store_t.h"
 
-/* The lanes one up, and in the first the last of `before`. */
+/* Moves lanes up by one; the first lane gets the last one of `before`. */
 VECTOR V v_shift_in(V before, V v)
 {
     return _mm256_alignr_epi8(v, _mm256_permute2x128_si256(before, v, 0x21), 8);

@@ -1,11 +1,11 @@
 /*
- * avx2_words_t.h - template: the operations that are alike for both word sizes. F_OP(op) is the
+ * avx2_words_t.h - template: operations that are the same for both word sizes. F_OP(op) is the
  * instruction for floats of that size.
  */
 
 #include "kernels/vector/vector_words_ops_t.h"
 
-/* In a register, whatever is made of it. */
+/* Makes the compiler load it once and keep it in a register. */
 VECTOR V v_loaded(V v)
 {
     __asm__("" : "+x"(v));
@@ -27,7 +27,7 @@ VECTOR uint32_t m_bits(M m)
     return (uint32_t)F_OP(movemask)(F_OP(castsi256)(m));
 }
 
-/* The halves exchanged. */
+/* Exchanges the halves. */
 VECTOR V halves_of(V both)
 {
     return _mm256_permute2x128_si256(both, both, 0x01);
@@ -58,13 +58,13 @@ VECTOR F f_max(F a, F b)
 
 /* ---- lanes ---- */
 
-/* b in the lanes that have a sign in `where`, elsewhere a. */
+/* b in the lanes where `where` has a sign, a elsewhere. */
 VECTOR V v_blend(V a, V b, V where)
 {
     return f_bits(F_OP(blendv)(f_of_bits(a), f_of_bits(b), f_of_bits(where)));
 }
 
-/* In the lanes of vector k of a block whose bits are set, a sign. */
+/* Sets the sign in the lanes whose bits are set for vector k of a block. */
 VECTOR V v_signs_at(uint32_t bits, unsigned k)
 {
 #if WIDTH == 4
@@ -76,26 +76,26 @@ VECTOR V v_signs_at(uint32_t bits, unsigned k)
 #endif
 }
 
-/* b in the lanes of vector k of a block whose bits are set, elsewhere a. */
+/* b in the lanes whose bits are set for vector k of a block, a elsewhere. */
 VECTOR V v_choose_at(V a, V b, uint32_t bits, unsigned k)
 {
     return v_blend(a, b, v_signs_at(bits, k));
 }
 
-/* a - b there. */
+/* a - b in these lanes. */
 VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
 {
     return v_choose_at(a, v_sub(a, b), bits, k);
 }
 
-/* v_take: the lanes from number `first` on, then those before it. */
+/* For v_take: the lanes from number `first` on, then those before it. */
 VECTOR V v_rotate(size_t first)
 {
     static const uint32_t numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
     return v_load((const U *)(const void *)(numbers + first * (WIDTH / 4)));
 }
 
-/* What v_take takes is the number of a lane of 32 bits for each of these. */
+/* v_take takes the number of a 32-bit lane for each of its lanes. */
 VECTOR V v_take(V v, V numbers)
 {
     return _mm256_permutevar8x32_epi32(v, numbers);

@@ -1,5 +1,5 @@
-/* hash_avx2.c - XXH3 by xxHash's own loop for AVX2, which it takes where a file is compiled for
- * that: CMakeLists.txt says so for this one. */
+/* hash_avx2.c - XXH3 by xxHash's own loop for AVX2. xxHash uses it in files that are compiled for
+ * AVX2, as CMakeLists.txt compiles this one. */
 #ifdef __x86_64__
 #include "base/hash.h"
 #include "kernels/kernels.h"

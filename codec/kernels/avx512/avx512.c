@@ -1,6 +1,6 @@
 /* avx512.c - the AVX-512 kernels' entries in the table. */
 #ifdef __x86_64__
-#include <immintrin.h> /* the tests' own, where they emulate AVX-512 */
+#include <immintrin.h> /* the tests' own header where they emulate AVX-512 */
 
 #include "kernels/kernels.h"
 

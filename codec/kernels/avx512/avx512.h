@@ -2,9 +2,9 @@
  * avx512.h - what the AVX-512 kernels of both word sizes share: attributes, and blocks of 32 words
  * of 16 bits to bit planes and back.
  *
- * Compiled twice: for AVX-512 F, CD, BW, DQ and VL, and, with ZMPI_VBMI, for VBMI and GFNI too,
- * where bytes go anywhere in one instruction and another one transposes 8x8 bits. Without FMA,
- * which rounds otherwise: see -ffp-contract in CMakeLists.txt.
+ * Compiled twice: for AVX-512 F, CD, BW, DQ and VL; and, with ZMPI_VBMI, also for VBMI and GFNI,
+ * where one instruction moves bytes anywhere and another one transposes 8x8 bits. FMA is off,
+ * because it rounds differently: see -ffp-contract in CMakeLists.txt.
  */
 #ifndef ZMPI_AVX512_H
 #define ZMPI_AVX512_H
@@ -23,7 +23,7 @@
 
 /* There are operations on integers of 16 bits: vector_encode_t.h, vector_decode_t.h. */
 #define INTEGERS16
-/* Lanes are told apart by masks, as cheaply as not: vector_integers16_t.h, vector_predict_t.h. */
+/* Masked operations cost no more than others: vector_integers16_t.h, vector_predict_t.h. */
 #define LANE_MASKS
 /* See vector_packer_t.h. */
 #define PACKS_EIGHT
@@ -31,7 +31,7 @@
 #define KERNEL TARGET static __attribute__((noinline))
 #define VECTOR TARGET __attribute__((always_inline)) static inline
 
-/* Vectors that take turns. */
+/* Independent vectors, so that their instructions overlap. */
 #define EACH(n) for (unsigned i = 0; i < (n); i++)
 
 VECTOR __m512i table(const unsigned char bytes[64])
@@ -39,14 +39,14 @@ VECTOR __m512i table(const unsigned char bytes[64])
     return _mm512_loadu_si512(bytes);
 }
 
-/* The first n <= 16 planes at src; zeros instead of the others, of which nothing is read. Only the
- * low byte of n counts. */
+/* The first n <= 16 planes at src, then zeros. Does not read beyond these planes. Only the low byte
+ * of n counts. */
 VECTOR __m512i load_planes(const unsigned char *src, unsigned n)
 {
     return _mm512_maskz_loadu_epi32((__mmask16)_bzhi_u32(0xFFFF, n), src);
 }
 
-/* Words, of which none is -0x8000, and their magnitudes to magnitudes with the sign in bit 15. */
+/* Puts the signs of words, none of which is -0x8000, into bit 15 of their magnitudes. */
 VECTOR __m512i signs_to(__m512i magnitudes, __m512i words)
 {
     return _mm512_ternarylogic_epi32(magnitudes, words, _mm512_set1_epi16(-0x8000),
@@ -55,19 +55,20 @@ VECTOR __m512i signs_to(__m512i magnitudes, __m512i words)
 
 #ifdef ZMPI_VBMI
 
-/* Transpose the 8x8 bit matrices in the words of 64 bits, in whose bytes lie the rows, last one
- * first: bit j of byte 7 - i becomes bit i of byte j. */
+/* Transposes the 8x8 bit matrices in words of 64 bits, whose bytes are the rows, last row first:
+ * bit j of byte 7 - i becomes bit i of byte j. */
 VECTOR __m512i transpose(__m512i m)
 {
     return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64((long long)0x8040201008040201), m, 0);
 }
 
-/* Byte k of the transposed low and high bytes of words 8 g to 8 g + 7 to plane k and k + 8. */
+/* Moves byte k of the transposed low and high bytes of words 8 g to 8 g + 7 to planes k and k +
+ * 8. */
 #define PLANE(k)                                                                                   \
     (k) / 8 * 32 + (k) % 8, (k) / 8 * 32 + 8 + (k) % 8, (k) / 8 * 32 + 16 + (k) % 8,               \
         (k) / 8 * 32 + 24 + (k) % 8
 
-/* From split bytes. */
+/* Takes words that are split into low and high bytes. */
 VECTOR __m512i planes_of(__m512i bytes)
 {
     static const unsigned char order[64] = {
@@ -85,7 +86,7 @@ VECTOR __m512i signs_and_planes_of(__m512i bytes)
     return _mm512_permutexvar_epi8(table(order), transpose(bytes));
 }
 
-/* The bytes of eight planes that belong to words 8 g to 8 g + 7, last plane first. */
+/* The bytes of eight planes for words 8 g to 8 g + 7, last plane first. */
 #define COLUMN(plane, g)                                                                           \
     4 * (plane) + 28 + (g), 4 * (plane) + 24 + (g), 4 * (plane) + 20 + (g),                        \
         4 * (plane) + 16 + (g), 4 * (plane) + 12 + (g), 4 * (plane) + 8 + (g),                     \
@@ -93,7 +94,7 @@ VECTOR __m512i signs_and_planes_of(__m512i bytes)
 #define PAIR(e)  (e), (e) + 32
 #define PAIRS(e) PAIR(e), PAIR((e) + 1), PAIR((e) + 2), PAIR((e) + 3)
 
-/* The 32 words of each in order. */
+/* The 32 words of each vector, in order. */
 VECTOR void words_of(__m512i planes[], unsigned n)
 {
     static const unsigned char columns[64] = {COLUMN(0, 0), COLUMN(0, 1), COLUMN(0, 2),
@@ -124,21 +125,21 @@ VECTOR __m512i transpose(__m512i m)
     return _mm512_ternarylogic_epi64(m, t, _mm512_slli_epi64(t, 28), XOR);
 }
 
-/* Word j of 32 bits of each quarter l becomes word l of quarter j. */
+/* Moves word j (32 bits) of each quarter l to word l of quarter j. */
 VECTOR __m512i transpose_quarters(__m512i v)
 {
     return _mm512_permutexvar_epi32(
         _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v);
 }
 
-/* In each quarter, byte j of word l of 32 bits becomes byte l of word j. */
+/* In each quarter, moves byte j of word l (32 bits) to byte l of word j. */
 VECTOR __m512i transpose_bytes(__m512i v)
 {
     return _mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2,
                                                                        6, 10, 14, 3, 7, 11, 15)));
 }
 
-/* 32 words in order. */
+/* Takes 32 words in order. */
 VECTOR __m512i planes_of(__m512i words)
 {
     const __m512i halves =
@@ -170,16 +171,16 @@ VECTOR unsigned planes_length(__m512i planes)
     return 32 - _lzcnt_u32(_mm512_test_epi32_mask(planes, planes));
 }
 
-/* Residuals of at most 15 bits, their signs put to them. */
+/* Residuals of at most 15 bits; adds their signs. */
 VECTOR __m512i signed_words(__m512i words, uint32_t signs)
 {
     return _mm512_mask_sub_epi16(words, signs, _mm512_setzero_si512(), words);
 }
 
 /*
- * Running sums over the four quarters of a vector, from those inside each quarter, whose last ones
- * are in all lanes of `last`. Like all tables here, without masks in k registers: compilers load
- * these again each time, which takes the one port that moves bytes.
+ * Running sums over the four quarters of a vector, from sums inside each quarter and their last
+ * ones in all lanes of `last`. Like all tables here, without masks in k registers: compilers load
+ * such masks again each time, which takes the one port that moves bytes.
  */
 #define SCAN_QUARTERS(add, inside, last)                                                           \
     const __m512i zero = _mm512_setzero_si512();                                                   \
@@ -210,7 +211,8 @@ VECTOR __m512i scan_quarters64(__m512i inside, __m512i last)
         __VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__                                         \
     }
 
-/* Running sums of 32 words of 16 bits in each of n, all of them less than 2^10 in magnitude. */
+/* Running sums of the 32 words (16 bits) in each of n vectors, all of them below 2^10 in
+ * magnitude. */
 VECTOR void scan_words(__m512i w[], unsigned n)
 {
     static const unsigned char pairs[64] = FOUR_TIMES(ZERO4, 2, 3, 2, 3, ZERO4, 10, 11, 10, 11);

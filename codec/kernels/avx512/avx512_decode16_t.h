@@ -1,9 +1,9 @@
 /*
- * avx512_decode16_t.h - template: blocks to residuals of 16 bits, a block in a vector, and those to
- * words of 4 bytes. After avx512_encode16_t.h and avx512_group_t.h.
+ * avx512_decode16_t.h - template: blocks to residuals of 16 bits, a block in a vector; then
+ * integers to words of 4 bytes. After avx512_encode16_t.h and avx512_group_t.h.
  */
 
-/* The next LANES integers, and base, as floats. */
+/* The next LANES integers, base added, as floats. */
 VECTOR F h_floats(const uint16_t *p, H base)
 {
 #if WIDTH == 4
@@ -21,7 +21,7 @@ VECTOR H h_last(H h)
     return h_lane(h, HALVES - 1);
 }
 
-/* Have all these blocks at most so many planes? */
+/* Do all these blocks have at most so many planes? */
 VECTOR bool lengths_within(const unsigned char *lengths, size_t blocks, unsigned most)
 {
     uint64_t beyond = 0;
@@ -37,7 +37,8 @@ VECTOR bool lengths_within(const unsigned char *lengths, size_t blocks, unsigned
     return !beyond;
 }
 
-/* A block to `to`; with the x axis its sums, which go on from carry, and else carry added. */
+/* Stores a block to `to`: with the x axis its running sums, which continue from carry; else with
+ * carry added. */
 VECTOR void put16(H words, H *carry, bool sums, uint16_t *to)
 {
     h_store(to, h_add(words, *carry));
@@ -45,7 +46,7 @@ VECTOR void put16(H words, H *carry, bool sums, uint16_t *to)
         *carry = h_add(h_last(words), *carry);
 }
 
-/* The next blocks, all of them of at most 15 planes. */
+/* Unpacks the next blocks, each of at most 15 planes. */
 VECTOR void unpack16(struct coded *coded, H *carry_on, bool sums, size_t blocks, uint16_t *to)
 {
     struct coded c = *coded;

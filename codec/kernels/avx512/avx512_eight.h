@@ -1,6 +1,6 @@
 /*
- * avx512_eight.h - eight blocks at a time: their lengths, and where they lie. To count the planes
- * of each, and go on from there, takes longer than to make them.
+ * avx512_eight.h - eight blocks at a time: their lengths, and where each begins. Counting the
+ * planes of one block after another would take longer than making the planes.
  */
 #ifndef ZMPI_AVX512_EIGHT_H
 #define ZMPI_AVX512_EIGHT_H
@@ -10,8 +10,8 @@
 /* A byte eight times. */
 #define EIGHT_TIMES(byte) ((byte)*UINT64_C(0x0101010101010101))
 
-/* Each in a byte: lengths of less than 0x80, and so many times 4 bytes from where the first block
- * begins to where each ends. */
+/* One byte for each block: lengths below 0x80; and where each block ends, in units of 4 bytes from
+ * the first one's beginning. */
 struct eight {
     uint64_t lengths, ends;
 };
@@ -22,7 +22,7 @@ VECTOR struct eight eight_of(uint64_t lengths)
     return (struct eight){lengths, sizes * EIGHT_TIMES(1)};
 }
 
-/* Bytes from where the first one begins to where block i does. */
+/* Bytes from the first block's beginning to that of block i. */
 VECTOR size_t eight_place(struct eight e, unsigned i)
 {
     return 4 * (e.ends << 8 >> 8 * i & 0xFF);
@@ -49,12 +49,13 @@ VECTOR uint64_t eight_lengths(const __m512i magnitudes[8])
         _mm256_or_si256(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
     const __m128i each =
         _mm_or_si128(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-    const __m512i words = _mm512_cvtepu16_epi32(_mm256_castsi128_si256(each)); /* and others */
+    /* The upper eight of these may be anything. */
+    const __m512i words = _mm512_cvtepu16_epi32(_mm256_castsi128_si256(each));
     const __m512i length = _mm512_sub_epi32(_mm512_set1_epi32(32), _mm512_lzcnt_epi32(words));
     return (uint64_t)_mm_cvtsi128_si64(_mm512_cvtepi32_epi8(length));
 }
 
-/* Lengths of eight blocks to memory, or of the first n. */
+/* Stores the lengths of eight blocks, or of the first n. */
 VECTOR void eight_store(unsigned char *to, uint64_t lengths, unsigned n)
 {
     if (n == 8)
@@ -63,7 +64,7 @@ VECTOR void eight_store(unsigned char *to, uint64_t lengths, unsigned n)
         _mm512_mask_storeu_epi8(to, _bzhi_u64(0xFF, n), _mm512_set1_epi64((long long)lengths));
 }
 
-/* All of them ORed. */
+/* All lengths ORed. */
 VECTOR unsigned eight_any(uint64_t lengths)
 {
     lengths |= lengths >> 32;

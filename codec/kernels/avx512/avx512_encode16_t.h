@@ -1,6 +1,6 @@
 /*
- * avx512_encode16_t.h - template: operations on integers of 16 bits, a block of them in a vector,
- * for words of 4 bytes; and their residuals to planes. After struct packer.
+ * avx512_encode16_t.h - template: operations on integers of 16 bits, a block in a vector, for words
+ * of 4 bytes; their residuals to planes. After struct packer.
  */
 
 typedef __m512i H;
@@ -17,8 +17,8 @@ VECTOR H h_base(int32_t base)
     return _mm512_set1_epi32(base);
 }
 
-/* The nearest even integers less base, in order, which saturate; what is none, or beyond 31 bits,
- * does. */
+/* The nearest even integers less base, in order, with saturation. NaN and numbers beyond 31 bits
+ * saturate, too. */
 VECTOR H h_nearest(const F x[], H base)
 {
     const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
@@ -35,7 +35,7 @@ VECTOR H h_nearest(const F x[], H base)
     return _mm512_permutexvar_epi64(order, _mm512_packs_epi32(v[0], v[1]));
 }
 
-/* The lanes one up, and in the first the last of `before`. */
+/* Moves lanes up by one; the first lane gets the last one of `before`. */
 VECTOR H h_shift_in(H before, H h)
 {
 #define FOUR(i) (i), (i) + 1, (i) + 2, (i) + 3
@@ -52,7 +52,7 @@ VECTOR H h_take(H h, H numbers)
     return _mm512_permutexvar_epi16(numbers, h);
 }
 
-/* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
+/* a - b in the lanes whose bits are set for vector k of a block; a elsewhere. */
 VECTOR H h_sub_at(H a, H b, uint32_t bits, unsigned k)
 {
     (void)k;
@@ -75,7 +75,7 @@ VECTOR H h_most(H a, H b)
     return _mm512_max_epi16(a, b);
 }
 
-/* The least of all lanes. */
+/* The least lane. */
 VECTOR int h_least_lane(H h)
 {
     const __m128i sign = _mm_set1_epi16(INT16_MIN);
@@ -91,13 +91,13 @@ VECTOR V v_least(V a, V b)
     return U_OP(min)(a, b);
 }
 
-/* Was one of them -0? */
+/* Was a word -0? */
 VECTOR bool least_is_zero(V least)
 {
     return m_any(v_equal(least, v_set1(SIGN_BIT)));
 }
 
-/* The lesser in the lanes that are `fine`, `least` elsewhere. */
+/* The lesser of both in the lanes that are `fine`, `least` elsewhere. */
 VECTOR V v_least_where(M fine, V least, V word)
 {
     return U_OP(mask_min)(least, fine, least, word);
@@ -110,12 +110,13 @@ VECTOR H last_before(T base)
     return h_set1(0);
 }
 
-/* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
- * ends with. */
+/* Gives each lane whose bit is not set the value of the last lane below it whose bit is set, or the
+ * last lane of `before`. */
 VECTOR H h_fill_forward(H q, uint32_t fine, H before)
 {
-    /* The bit of that lane is the highest of those up to this one; no bit makes an index of all
-     * ones, the last of the other vector. Of lanes in the order in which packs leaves them. */
+    /* The highest set bit up to this lane is that lane's number. Without one the index is all ones,
+     * which selects the last lane of the other vector. Lanes are in the order that pack
+     * instructions leave. */
 #define BELOW(i)  (UINT32_MAX >> (31 - (i)))
 #define BELOW4(i) BELOW(i), BELOW((i) + 1), BELOW((i) + 2), BELOW((i) + 3)
     static const uint32_t below[2][16] = {{BELOW4(0), BELOW4(8), BELOW4(16), BELOW4(24)},
@@ -158,8 +159,8 @@ VECTOR void half_planes(V w[8])
 }
 #endif
 
-/* Eight blocks, or the first n, of less than 2^15 in magnitude. (-2^15, which counts as 16 planes,
- * there is only in chunks that turn out not to be for 16 bits.) */
+/* Packs eight blocks, or the first n, of residuals below 2^15 in magnitude. (-2^15, which counts as
+ * 16 planes, occurs only in chunks that turn out not to fit 16 bits.) */
 VECTOR void pack16_of(struct packer *p, H w[8], unsigned n)
 {
     V magnitude[8];
@@ -167,7 +168,8 @@ VECTOR void pack16_of(struct packer *p, H w[8], unsigned n)
     const struct eight e = eight_of(_bzhi_u64(eight_lengths(magnitude), 8 * n));
     EACH(8) w[i] = signs_to(magnitude[i], w[i]);
     half_planes(w);
-    /* Most take up to five lines: no loop whose end cannot be foreseen. */
+    /* Most groups take at most five lines: a fixed number avoids a loop whose end cannot be
+     * predicted. */
     prefetch_output(p->dst, p->dst + 5 * 64, OUTPUT_AHEAD_16);
     pack_eight(p, e, w, n);
 }
@@ -177,7 +179,7 @@ VECTOR void half_pack_together(struct packer *p, H w[8])
     pack16_of(p, w, 8);
 }
 
-/* Fewer. */
+/* For fewer than eight blocks. */
 KERNEL void pack16(struct packer *p, const uint16_t *r, size_t blocks)
 {
     for (size_t b = 0, n; b < blocks; b += n) {

@@ -1,16 +1,16 @@
 /*
- * avx512_group_t.h - template: eight blocks of few planes to words of 16 bits at a time. After
+ * avx512_group_t.h - template: eight blocks of few planes at a time to words of 16 bits. After
  * vector_coded_t.h.
  *
- * Each instruction that unpacks a block waits for the one before, and so few of them are looked at
- * at a time (64 on Zen 4) that one block after another is waited for. So eight take turns.
+ * Each instruction that unpacks a block waits for the one before. A processor looks at so few
+ * instructions at a time (64 on Zen 4 wait in its scheduler) that it would wait for one block after
+ * another. So eight blocks are interleaved.
  */
 
 enum { GROUP = 8 };
 
-/* The words of the next eight blocks; false, and nothing is done, if one has
- * more than 15 planes, or if they are the last ones of the chunk's bytes. There are eight more
- * length bytes. */
+/* Unpacks the next eight blocks. Returns false and does nothing if one has more than 15 planes, or
+ * if they are the chunk's last ones. Eight more length bytes must be there. */
 VECTOR bool take_group(struct coded *c, V w[GROUP])
 {
     uint64_t bytes = zmpi_load64(c->lengths + c->block);

@@ -2,10 +2,10 @@
 
 #include "kernels/avx512/avx512_eight.h"
 
-/* Planes of eight blocks, or of the first n, one behind the other. It is stores that limit this:
- * nearly all of 64 bytes lie in two lines of the cache, of 32 bytes less than half do. These serve
- * until the chunk has a block of more than 7 planes: what the next eight have cannot be foreseen.
- */
+/* Stores the planes of eight blocks, or of the first n, one behind the other. Stores limit its
+ * speed: nearly all stores of 64 bytes cross a cache line, fewer than half of those of 32 bytes do.
+ * It stores 32 bytes until the chunk has a block of more than 7 planes, because the lengths of the
+ * next eight blocks cannot be predicted. */
 VECTOR void pack_eight(struct packer *p, struct eight e, const V planes[8], unsigned n)
 {
     if ((e.lengths | p->any) & EIGHT_TIMES(0xF8)) {

@@ -21,18 +21,18 @@ VECTOR F f_of_integers(V q)
 
 /* ---- blocks ---- */
 
-/* 32 words of at most 16 bits; scrambled. */
+/* Packs 32 words of at most 16 bits, in another order. */
 VECTOR V words_pack(const V m[VECTORS])
 {
     return _mm512_packus_epi32(m[0], m[1]);
 }
 
-/* What planes_of wants, from what words_pack makes. */
+/* From the order of words_pack to that of planes_of. */
 VECTOR V block_bytes(V words)
 {
 #ifdef ZMPI_VBMI
-    /* Word e of words_pack: quarter l has words 4 l to 4 l + 3 of the first vector, then those of
-     * the second. */
+    /* Where words_pack has its words: quarter l has words 4 l to 4 l + 3 of the first vector, then
+     * those of the second. */
 #define HALF8(at, half)                                                                            \
     (at) + 22 + (half), (at) + 20 + (half), (at) + 18 + (half), (at) + 16 + (half),                \
         (at) + 6 + (half), (at) + 4 + (half), (at) + 2 + (half), (at) + (half)
@@ -51,7 +51,7 @@ VECTOR V block_planes(V words)
     return planes_of(block_bytes(words));
 }
 
-/* More than 16 planes. */
+/* For more than 16 planes. */
 VECTOR unsigned block_pack_long(const V m[VECTORS], unsigned char *dst)
 {
     const V word = v_set1(0xFFFF);
@@ -108,7 +108,7 @@ VECTOR void block_unpack_long(const unsigned char *src, unsigned length, V r[VEC
     }
 }
 
-/* Residuals from signs and planes. */
+/* Signs and planes to residuals. */
 VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS])
 {
     if (__builtin_expect(length > 15, 0)) {
@@ -150,12 +150,12 @@ VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VEC
 
 /* ---- exceptions ---- */
 
-/* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
- * ends with. */
+/* Gives each lane whose bit is not set the value of the last lane below it whose bit is set, or the
+ * last lane of `before`. */
 VECTOR V v_fill_forward(V v, uint32_t fine, V before)
 {
-    /* The bit of that lane is the highest of those up to this one; no bit makes an index of all
-     * ones, the last of the other vector. */
+    /* The highest set bit up to this lane is that lane's number. Without one the index is all ones,
+     * which selects the last lane of the other vector. */
 #define BELOW(i) (2U << (i)) - 1
     static const U below[LANES] = {BELOW(0),  BELOW(1),  BELOW(2),  BELOW(3), BELOW(4),  BELOW(5),
                                    BELOW(6),  BELOW(7),  BELOW(8),  BELOW(9), BELOW(10), BELOW(11),

@@ -21,17 +21,17 @@ VECTOR F f_of_integers(V q)
 
 /* ---- blocks ---- */
 
-/* 32 words of at most 16 bits; scrambled. */
+/* Packs 32 words of at most 16 bits, in another order. */
 VECTOR V words_pack(const V m[VECTORS])
 {
     return _mm512_packus_epi32(_mm512_packus_epi32(m[0], m[1]), _mm512_packus_epi32(m[2], m[3]));
 }
 
-/* What planes_of wants, from what words_pack makes. */
+/* From the order of words_pack to that of planes_of. */
 VECTOR V block_bytes(V words)
 {
 #ifdef ZMPI_VBMI
-    /* Word e of words_pack: quarter l has words 2 l and 2 l + 1 of each vector. */
+    /* Where words_pack has its words: quarter l has words 2 l and 2 l + 1 of each vector. */
 #define EIGHT(at, half)                                                                            \
     (at) + 50 + (half), (at) + 48 + (half), (at) + 34 + (half), (at) + 32 + (half),                \
         (at) + 18 + (half), (at) + 16 + (half), (at) + 2 + (half), (at) + (half)
@@ -49,7 +49,7 @@ VECTOR V block_planes(V words)
     return planes_of(block_bytes(words));
 }
 
-/* More than 16 planes, 16 at a time. */
+/* For more than 16 planes, 16 at a time. */
 VECTOR unsigned block_pack_long(const V m[VECTORS], V all, unsigned char *dst)
 {
     const V word = v_set1(0xFFFF);
@@ -100,7 +100,7 @@ VECTOR V v_scan(V v)
 /* Bytes that unpacking a block without planes may read. */
 enum { BLOCK_READ = 4 };
 
-/* Sixteen planes at a time to words of 16 bits, whose lanes are then woven to words. */
+/* Sixteen planes at a time to words of 16 bits, whose lanes are then interleaved to words. */
 VECTOR void block_unpack_all(const unsigned char *src, unsigned length, V r[VECTORS])
 {
     const uint32_t signs = zmpi_load32(src);
@@ -129,7 +129,7 @@ VECTOR void block_unpack_all(const unsigned char *src, unsigned length, V r[VECT
     }
 }
 
-/* Residuals from signs and planes. */
+/* Signs and planes to residuals. */
 VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS])
 {
     if (__builtin_expect(length > 15, 0)) {
@@ -162,12 +162,12 @@ VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VEC
 
 /* ---- exceptions ---- */
 
-/* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
- * ends with. */
+/* Gives each lane whose bit is not set the value of the last lane below it whose bit is set, or the
+ * last lane of `before`. */
 VECTOR V v_fill_forward(V v, uint32_t fine, V before)
 {
-    /* The bit of that lane is the highest of those up to this one; no bit makes an index of all
-     * ones, the last of the other vector. */
+    /* The highest set bit up to this lane is that lane's number. Without one the index is all ones,
+     * which selects the last lane of the other vector. */
     static const U below[LANES] = {1, 3, 7, 15, 31, 63, 127, 255};
     const V bits = v_and(v_set1(fine), v_load(below));
     const V from = _mm512_xor_si512(_mm512_lzcnt_epi64(bits), v_set1(63));

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "kernels/kernels.h"
 
-/* Part of the architecture. */
+/* Every AArch64 machine has NEON. */
 static bool available(void)
 {
     return true;

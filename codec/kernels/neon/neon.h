@@ -2,8 +2,8 @@
  * neon.h - what the NEON kernels of both word sizes share: attributes, and blocks of 32 words to
  * bit planes and back.
  *
- * Every AArch64 machine has these instructions. Loads and stores are of bytes, which may lie
- * anywhere.
+ * Every AArch64 machine has these instructions. Loads and stores take bytes, so that addresses need
+ * no alignment.
  */
 #ifndef ZMPI_NEON_H
 #define ZMPI_NEON_H
@@ -77,8 +77,8 @@ VECTOR void neon_store_planes(const uint32x4_t d[8], unsigned g, unsigned char *
     vst1q_u8(dst + 16, vzip2q_u8(even, odd));
 }
 
-/* The opposite, of the first n planes (n <= 8), to 32 bytes in order: reads 32 bytes at src, and
- * ignores those behind the planes. */
+/* The inverse, of the first n <= 8 planes, to 32 bytes in order. Reads 32 bytes at src and ignores
+ * those behind the planes. */
 VECTOR void neon_load_planes(const unsigned char *src, unsigned n, uint8x16_t bytes[2])
 {
     static const unsigned char present[64] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,

@@ -25,7 +25,7 @@ VECTOR uint32_t m_bits(M m)
     return vaddvq_u32(vshlq_u32(vshrq_n_u32(m, 31), lane));
 }
 
-/* Length of the longest of all lanes. */
+/* Length of the longest lane. */
 VECTOR unsigned v_length(V v)
 {
     return bit_length(vmaxvq_u32(v));
@@ -44,7 +44,7 @@ VECTOR uint32_t block_signs(const V r[VECTORS])
     return neon_signs(r);
 }
 
-/* Planes of magnitudes m of that length; eight at a time, so up to seven more are written. */
+/* Planes of magnitudes m of that length, eight at a time: it may write up to seven more. */
 VECTOR void block_store(const V m[VECTORS], unsigned length, unsigned char *dst)
 {
     neon_store_planes(m, 0, dst);
@@ -52,7 +52,7 @@ VECTOR void block_store(const V m[VECTORS], unsigned length, unsigned char *dst)
         neon_store_planes(m, g, dst + 4 * (size_t)g);
 }
 
-/* Magnitudes from planes; reads 32 bytes for each eight planes begun. */
+/* Magnitudes from planes. Reads 32 bytes for each eight planes or part of them. */
 VECTOR void block_load(const unsigned char *src, unsigned length, V m[VECTORS])
 {
     uint8x16_t bytes[2];

@@ -29,7 +29,7 @@ VECTOR uint32_t m_bits(M m)
     return (uint32_t)(vgetq_lane_u64(m, 0) >> 63 | vgetq_lane_u64(m, 1) >> 63 << 1);
 }
 
-/* Length of the longest of all lanes. */
+/* Length of the longest lane. */
 VECTOR unsigned v_length(V v)
 {
     return bit_length(or_lanes(v));
@@ -63,7 +63,7 @@ VECTOR uint32_t block_signs(const V r[VECTORS])
     return neon_signs(d);
 }
 
-/* Planes of magnitudes m of that length; eight at a time, so up to seven more are written. */
+/* Planes of magnitudes m of that length, eight at a time: it may write up to seven more. */
 VECTOR void block_store(const V m[VECTORS], unsigned length, unsigned char *dst)
 {
     uint32x4_t d[8];
@@ -89,7 +89,7 @@ VECTOR void spread_bytes(const uint8x16_t bytes[2], unsigned shift, V d[VECTORS]
     }
 }
 
-/* Magnitudes from planes; reads 32 bytes for each eight planes begun. */
+/* Magnitudes from planes. Reads 32 bytes for each eight planes or part of them. */
 VECTOR void block_load(const unsigned char *src, unsigned length, V m[VECTORS])
 {
     uint8x16_t bytes[2];

@@ -1,9 +1,9 @@
 /*
- * vector_blocks_t.h - template: blocks of a chunk, many at a time, to words or their sums in
- * memory. After vector_unpack_t.h, and where there is one after a header that unpacks groups.
+ * vector_blocks_t.h - template: many blocks of a chunk at a time, to words or their sums in memory.
+ * After vector_unpack_t.h, or after a header that unpacks groups if the set has one.
  */
 
-/* Residuals that another decoder left. */
+/* Takes residuals that another decoder has made. */
 VECTOR void given_blocks(struct coded *c, V *carry, bool sums, size_t blocks, U *to)
 {
     const U *from = c->given + c->block * ZMPI_BLOCK;
@@ -19,7 +19,7 @@ VECTOR void given_blocks(struct coded *c, V *carry, bool sums, size_t blocks, U 
 #ifdef UNPACKS_AHEAD
 #include "kernels/avx2/avx2_blocks_t.h"
 #else
-/* The next blocks and `carry`, or their sums, which go on from it. */
+/* The next blocks and `carry`; or their running sums, which continue from it. */
 VECTOR void unpack_blocks(struct unpacker *u, V *carry, bool sums, size_t blocks, U *to)
 {
     if (u->coded.given) {

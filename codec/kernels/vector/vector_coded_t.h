@@ -2,17 +2,17 @@
  * vector_coded_t.h - template: the blocks of a chunk as they lie in memory, one after another.
  * After layout_t.h.
  *
- * parse_chunk has checked everything before this begins. What is left to watch is that loads of
- * several planes at once stay inside src.
+ * parse_chunk has checked everything before. Only loads of several planes at once must still stay
+ * inside src.
  */
 
 struct coded {
     const unsigned char *lengths, *src, *end;
     const unsigned char *safe; /* a block may be read from here, but not beyond */
     size_t block;
-    size_t ahead;        /* to the same place of the next chunk, or nearly so */
-    unsigned char *tail; /* TAIL bytes for the last blocks, and zeros behind them */
-    const U *given;      /* the residuals, if they are here; or NULL */
+    size_t ahead;        /* bytes to the same place of the next chunk, or nearly */
+    unsigned char *tail; /* TAIL bytes with the last blocks and zeros behind them */
+    const U *given;      /* the residuals, if another decoder has made them; or NULL */
 };
 
 enum { TAIL = 2 * BLOCK_READ };
@@ -30,7 +30,8 @@ static inline void coded_begin(struct coded *c, const struct parts *p,
     c->ahead = (size_t)(p->end - p->lengths);
 }
 
-/* Close to the end of src, continues in a copy. All that is left fits in half of it. */
+/* Close to the end of src it continues in a copy. All bytes that are left fit in half of the
+ * copy. */
 static inline void coded_tail(struct coded *c)
 {
     size_t left = (size_t)(c->end - c->src);
@@ -45,8 +46,8 @@ VECTOR void fetch_coded(const unsigned char *src, size_t ahead)
     __builtin_prefetch((const void *)((uintptr_t)src + ahead));
 }
 
-/* Prefetches the same place of the next chunk: the hash that reads it first does nothing else, so
- * it would wait for memory, and decoding would not begin meanwhile. */
+/* Prefetches the same place of the next chunk. The hash reads that chunk first and does nothing
+ * else meanwhile: without the prefetch it would wait for memory, and decoding could not begin. */
 VECTOR void fetch_planes(const struct coded *c, unsigned length)
 {
     fetch_coded(c->src, c->ahead);

@@ -9,7 +9,7 @@ struct job {
     const struct parts *p;
     const struct zmpi_rows *dst;
     struct zmpi_chunk_work *work;
-    bool stream; /* past the caches */
+    bool stream; /* stores bypass the caches */
     struct patch patch;
 };
 
@@ -88,18 +88,18 @@ VECTOR V half_words(const uint16_t *q, const struct conversion *how, bool ordere
 #include "kernels/vector/vector_store_t.h"
 #include "kernels/vector/vector_sums_t.h"
 
-/* The number of chunks after one with integers too far from the base that are not tried. */
+/* After a chunk whose integers are too far from the base, so many chunks do not try 16 bits. */
 enum { FAR_FOR = 4 };
 
 /*
  * With n axes an integer is a residual and those of 2^n - 1 neighbours, added or subtracted;
  * outside the tile these are 0, all relative to the base. Let residuals have at most 15 planes, and
- * let k = 15 - n. If the neighbours are none of them less than -2^k or not less than 2^k, the
- * integer is less than (2^n - 1) 2^k + 2^15 = 2^16 - 2^k in magnitude: so, in 16 bits, it lies
- * within these limits only if it does so in truth, and then it is right, whatever overflowed on the
- * way. By induction all are right if all lie within the limits. So the chunk is summed as if they
- * did, and then it is looked whether they do: false: they do not. Integers have 2^k added, so that
- * they are those of less than 2^(k+1).
+ * let k = 15 - n. If all neighbours are at least -2^k and less than 2^k, the integer is less than
+ * (2^n - 1) 2^k + 2^15 = 2^16 - 2^k in magnitude. So, in 16 bits, it lies within these limits only
+ * if it really does, and then it is right, whatever overflowed before. By induction all integers
+ * are right if all lie within the limits. So the chunk is summed first, and then checked; false:
+ * some lie outside. Integers have 2^k added, so that the ones within the limits are those below
+ * 2^(k+1).
  */
 TARGET static bool decode16(const struct job *j)
 {
@@ -131,7 +131,8 @@ TARGET static bool decode16(const struct job *j)
 
 /* ---- a chunk ---- */
 
-/* Every integer is the base: all words are the same. The last ones may lie behind the chunk's. */
+/* Every integer is the base: all words are the same. May write words behind the chunk's last
+ * one. */
 KERNEL void decode_zero(const struct job *j, bool is_float)
 {
     const U word = j->p->map == ZMPI_MAP_QUANTIZED ? bits_of(dequantize(j->p->step, j->p->base))
@@ -141,7 +142,7 @@ KERNEL void decode_zero(const struct job *j, bool is_float)
         v_store((U *)(void *)j->work->words + i, v_set1(word));
 }
 
-/* Do all rows begin at multiples of a word? */
+/* Do all rows begin at a multiple of a word? */
 static inline bool words_aligned(const struct shape *s, const struct zmpi_rows *rows)
 {
     return ((uintptr_t)rows->at | (s->y > 1 ? rows->row : 0) | (s->z > 1 ? rows->plane : 0)) %

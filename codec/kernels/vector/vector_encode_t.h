@@ -4,7 +4,7 @@
  * SCALAR(encode) is the reference, for chunks shorter than a block.
  */
 
-/* A chunk by map 0 or 1 that is being written: head, lengths, planes. */
+/* A chunk by map 0 or 1 while it is written: head, lengths, planes. */
 struct output {
     unsigned char *begin, *lengths;
     struct packer packer;
@@ -23,7 +23,8 @@ static inline struct output output_begin(const struct shape *s, enum zmpi_map ma
             .lengths = lengths, .dst = planes, .any = 0, .keep = keep, .nonzero = work->nonzero}};
 }
 
-/* exceptions: their lists, if there are any. Returns the size; 0 if it cannot be coded so. */
+/* exceptions: their lists, if there are any. Returns the size; 0 if the chunk cannot be coded like
+ * that. */
 TARGET static size_t output_end(const struct shape *s, const struct output *o, enum zmpi_map map,
                                 unsigned axes, U base, const struct exceptions *exceptions,
                                 const struct zmpi_chunk_work *work)
@@ -42,7 +43,7 @@ TARGET static size_t output_end(const struct shape *s, const struct output *o, e
     return (size_t)(end - o->begin);
 }
 
-/* Lines of at least a block: those of the tile or, if these are shorter, of a copy. */
+/* Lines of at least a block: the tile's own or, if these are shorter, those of a copy. */
 TARGET static struct lines encoded_lines(const struct shape *s, const size_t extent[3],
                                          const struct zmpi_rows *rows, struct zmpi_chunk_work *work)
 {
@@ -53,7 +54,7 @@ TARGET static struct lines encoded_lines(const struct shape *s, const size_t ext
     return (struct lines){work->words, s->count, 1, 1, 0, 0};
 }
 
-/* Nothing but one word, so that there are no residuals to make, nor any to keep. */
+/* Are all words equal? Then there are no residuals to make or to keep. */
 TARGET static bool is_constant(const struct lines *l, const struct zmpi_chunk_work *work)
 {
     return !work->keep && lines_equal(l, load_word(l->at));
@@ -61,8 +62,8 @@ TARGET static bool is_constant(const struct lines *l, const struct zmpi_chunk_wo
 
 /* ---- map 0 ---- */
 
-/* In integers of 16 bits; 0 if it cannot be. first: the first word that has an integer. FILLED:
- * some words are the fill value, and no others are exceptions. */
+/* Encodes in integers of 16 bits; 0 if they do not fit. first: the first word that has an integer.
+ * FILLED: some words are the fill value, and there are no other exceptions. */
 TARGET static size_t encode_near(const struct shape *s, const struct quantizer *z, unsigned axes,
                                  const struct zmpi_rows *rows, const struct lines *lines, T first,
                                  enum source source, struct zmpi_chunk_work *work,
@@ -73,7 +74,7 @@ TARGET static size_t encode_near(const struct shape *s, const struct quantizer *
     const bool sampled = work->level > 0 || source == FILLED;
     const struct tile f = {s, rows, lines, work, *z, sampled, 0, fill, base};
     if (source == FILLED) {
-        work->filled = false; /* not to be tried again if it fails */
+        work->filled = false; /* do not try again if it fails */
         if (!is_exception(z, value_of(fill), quantize(z, value_of(fill))))
             return 0;
     }
@@ -97,7 +98,7 @@ TARGET static size_t encode_near(const struct shape *s, const struct quantizer *
 #endif
 }
 
-/* With any exceptions. */
+/* Encodes with any exceptions. */
 TARGET static size_t encode_masked(const struct shape *s, const struct quantizer *z, unsigned axes,
                                    const struct zmpi_rows *rows, const struct lines *lines, T first,
                                    struct zmpi_chunk_work *work, unsigned char *out)
@@ -115,7 +116,8 @@ TARGET static size_t encode_masked(const struct shape *s, const struct quantizer
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, work->masked ? &e : NULL, work);
 }
 
-/* A chunk that is_constant(); its first block tells the level. 0 if all are exceptions. */
+/* Encodes a chunk that is_constant(); its first block tells the level. 0 if all words are
+ * exceptions. */
 TARGET static size_t encode_constant(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                      unsigned axes, const struct lines *l,
                                      struct zmpi_chunk_work *work, unsigned char *out)
@@ -135,8 +137,8 @@ TARGET static size_t encode_constant(const struct shape *s, const struct zmpi_ch
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL, work);
 }
 
-/* If all words fit this level, but for one value that no level fits, is it the one that would be
- * chosen? word: one that fits. */
+/* All words fit this level except one value that fits no level. Would choose_level choose this
+ * level? word: one that fits. */
 TARGET static bool is_level(const struct shape *s, const struct lines *l,
                             const struct zmpi_chunk_rule *rule, int level, T word)
 {
@@ -150,7 +152,8 @@ TARGET static bool is_level(const struct shape *s, const struct lines *l,
     return finest_level(l, rule, level, word) == level;
 }
 
-/* With this level, and this value as the only exception; 0 if it is not so. */
+/* Encodes with this level and this value as the only exception; 0 if the chunk does not allow
+ * that. */
 TARGET static size_t encode_filled_again(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                          int level, T fill, unsigned axes,
                                          const struct zmpi_rows *rows, const struct lines *l,
@@ -167,11 +170,11 @@ TARGET static size_t encode_filled_again(const struct shape *s, const struct zmp
 }
 
 /*
- * Size of the chunk by map 0, or 0 if it cannot be coded so.
+ * Size of the chunk by map 0; 0 if it cannot be coded like that.
  *
- * The level of the chunk before is tried first: most often nothing else has to be looked at. Nor
- * are there exceptions, if there were none in the chunk before; and if there were, all of one
- * value, there are none of others.
+ * It tries the level of the chunk before first: most often that level is right. If the chunk before
+ * had no exceptions, it first assumes none. If all of its exceptions had one value, it assumes the
+ * same value.
  */
 TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                       const size_t extent[3], const struct zmpi_rows *rows,
@@ -208,7 +211,7 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
         size = encode_near(s, &z, axes, rows, &l, word, QUANTIZE, work, out);
     if (size)
         return size;
-    if (!steps_finite(&z)) /* or nearly so: rare */
+    if (!steps_finite(&z)) /* steps are not finite, or nearly so: rare */
         return SCALAR(encode)(rule, extent, rows, out, work);
     T first;
     if (!find_quantized(&l, z.limit, &first))
@@ -220,7 +223,7 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
 
 /* ---- map 1 ---- */
 
-/* With a shift, in several passes; 0 if it cannot be coded so. */
+/* Encodes with a shift, in several passes; 0 if the chunk cannot be coded like that. */
 TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                     const size_t extent[3], const struct zmpi_rows *rows,
                                     struct zmpi_chunk_work *work, unsigned char *out)

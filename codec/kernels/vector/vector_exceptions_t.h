@@ -1,6 +1,6 @@
 /*
- * vector_exceptions_t.h - template: words that are kept as they are, on both ways (format.md 1.2,
- * 4.5): found with the integers that stand in their places and listed, block by block; and put
+ * vector_exceptions_t.h - template: words that are stored unchanged (format.md 1.2, 4.5). The
+ * encoder finds them, gives them integers and lists them block by block; the decoder puts them
  * back. After vector_quant_t.h.
  */
 
@@ -8,8 +8,8 @@
 
 /* The exceptions of the blocks so far, in the order of the format. */
 struct exceptions {
-    uint32_t *mask;      /* behind the last; of blocks that have some */
-    unsigned char *mark; /* of the next block: what its length byte gets */
+    uint32_t *mask;      /* end of the masks; one for each block that has exceptions */
+    unsigned char *mark; /* of the next block: the mark in its length byte */
     U *value;
 };
 
@@ -23,8 +23,8 @@ static inline bool exceptions_any(const struct exceptions *e, const struct zmpi_
     return e->mask != work->exception;
 }
 
-/* The next block, its words at x. Without branches where coasts are: a block without any or with
- * one value is told from another by what is counted. */
+/* Takes the next block, whose words are at x. It counts in place of branches: at coasts, blocks
+ * with no exception, one value or several alternate at random. */
 VECTOR void exceptions_next(struct exceptions *e, const unsigned char *x, uint32_t mask)
 {
     const U first = load_word(x + WIDTH * (size_t)__builtin_ctz(mask | UINT32_C(1) << 31));
@@ -46,7 +46,7 @@ VECTOR void exceptions_next(struct exceptions *e, const unsigned char *x, uint32
     e->value += any;
 }
 
-/* Marks, masks and values of all blocks to where they belong; returns the end. */
+/* Copies marks, masks and values of all blocks to their places; returns the end. */
 static inline unsigned char *exceptions_store(const struct shape *s, const struct exceptions *e,
                                               const struct zmpi_chunk_work *work,
                                               unsigned char *lengths, unsigned char *dst)
@@ -57,7 +57,7 @@ static inline unsigned char *exceptions_store(const struct shape *s, const struc
     const size_t whole = s->blocks / 8 * 8;
     memcpy(dst, work->exception, masks);
     memcpy(dst + masks, work->ahead, values);
-    /* In words: bytes one by one would take a twentieth of the chunk's time. */
+    /* Eight marks at a time: one by one they would take a twentieth of the chunk's time. */
     for (size_t b = 0; b < whole; b += 8)
         zmpi_store64(lengths + b, zmpi_load64(lengths + b) | zmpi_load64(work->marks + b));
     for (size_t b = whole; b < s->blocks; b++)
@@ -65,7 +65,7 @@ static inline unsigned char *exceptions_store(const struct shape *s, const struc
     return dst + masks + values;
 }
 
-/* The first word, in the order of the chunk, that can be quantized; false: there is none. */
+/* The first word, in the chunk's order, that can be quantized; false: there is none. */
 KERNEL bool find_quantized(const struct lines *l, T most, T *found)
 {
     const F limit = f_set1(most);
@@ -82,7 +82,7 @@ KERNEL bool find_quantized(const struct lines *l, T most, T *found)
     return false;
 }
 
-/* The list of those of all blocks, whose masks are in the work. */
+/* Lists the exceptions of all blocks, whose masks are in the work. */
 KERNEL void list_exceptions(struct exceptions *list, const struct shape *s, const struct lines *l,
                             const struct zmpi_chunk_work *work)
 {
@@ -100,7 +100,7 @@ KERNEL void list_exceptions(struct exceptions *list, const struct shape *s, cons
 }
 
 #ifdef INTEGERS16
-/* The same where all exceptions are this word. */
+/* The same if all exceptions are this word. */
 KERNEL void list_filled(struct exceptions *list, const struct shape *s, U fill)
 {
     struct exceptions e = *list;
@@ -109,7 +109,7 @@ KERNEL void list_filled(struct exceptions *list, const struct shape *s, U fill)
         const unsigned any = mask[b] != 0;
         *e.mask = mask[b];
         e.mask += any;
-        /* A choice would become a branch. */
+        /* The compiler would make a branch of a conditional. */
         *e.mark++ = (0U - any) & (ZMPI_BLOCK_EXCEPTIONS | ZMPI_BLOCK_UNIFORM);
         *e.value = fill;
         e.value += any;
@@ -130,11 +130,11 @@ KERNEL bool exceptions_equal(const struct exceptions *e, const struct zmpi_chunk
 
 /* ---- decoding ---- */
 
-/* What is put back into the blocks to come. parse_chunk has checked it. */
+/* The exceptions of the blocks to come. parse_chunk has checked them. */
 struct replacer {
-    const unsigned char *lengths; /* NULL: nothing */
+    const unsigned char *lengths; /* NULL: there are none */
     const unsigned char *mask, *value;
-    const unsigned char *last; /* value */
+    const unsigned char *last; /* the last value */
 };
 
 static inline struct replacer replacer_of(const struct parts *p)
@@ -142,8 +142,8 @@ static inline struct replacer replacer_of(const struct parts *p)
     return (struct replacer){p->lengths, p->masks, p->values, p->end - WIDTH};
 }
 
-/* Into the next block; returns its mask. One is loaded where there is none, too: there is a value
- * behind it. */
+/* Puts exceptions into the next block; returns its mask. It loads a value even if the block has
+ * none: there is one at e->last. */
 VECTOR uint32_t replace_next(struct replacer *e, V word[VECTORS])
 {
     const unsigned byte = *e->lengths++;
@@ -165,10 +165,10 @@ VECTOR uint32_t replace_next(struct replacer *e, V word[VECTORS])
     return mask;
 }
 
-/* What rows of any length put back as they are made: masks of all blocks, and words that count
- * where these have bits. */
+/* For rows of any length, which get their exceptions when they are made: masks of all blocks, and
+ * the words for the bits in these masks. */
 struct patch {
-    const unsigned char *masks; /* NULL: nothing */
+    const unsigned char *masks; /* NULL: there are none */
     const U *words;
 };
 
@@ -188,7 +188,7 @@ KERNEL struct patch patch_of(const struct shape *s, const struct parts *p,
     return (struct patch){(const unsigned char *)work->exception, words};
 }
 
-/* Into a vector of words that begins anywhere. */
+/* Puts exceptions into a vector of words that begins at any element. */
 VECTOR V patch_at(const struct patch *p, size_t at, V word)
 {
     const uint32_t mask = zmpi_load32(p->masks + at / 8) >> at % 8;

@@ -3,15 +3,15 @@
  * them.
  */
 
-/* Where x can be quantized: within the limit, which keeps the bound where all steps are finite
- * (format.md 4.4), and not -0. */
+/* Where x can be quantized: it is within the limit and is not -0. If all steps are finite, the
+ * limit keeps the bound (format.md 4.4). */
 VECTOR uint32_t f_fine(F x, F limit)
 {
     const M bad = m_or(f_not_le(f_abs(x), limit), v_equal(f_bits(x), v_set1(SIGN_BIT)));
     return ~m_bits(bad) & UINT32_MAX >> (32 - LANES);
 }
 
-/* The words of a block whose bits are set to dst. Returns the end. */
+/* Copies those words of a block whose bits are set to dst. Returns the end. */
 VECTOR U *words_compress(U *dst, const unsigned char *x, uint32_t bits)
 {
     for (; bits; bits &= bits - 1)
@@ -19,7 +19,7 @@ VECTOR U *words_compress(U *dst, const unsigned char *x, uint32_t bits)
     return dst;
 }
 
-/* The lanes whose bits are set from words at src. */
+/* Replaces the lanes whose bits are set by words at src. */
 VECTOR V v_expand(V v, uint32_t bits, const unsigned char *src)
 {
     U lane[LANES];

@@ -3,8 +3,8 @@
  * that have nothing better for them.
  */
 
-/* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
- * ends with. */
+/* Gives each lane whose bit is not set the value of the last lane below it whose bit is set, or the
+ * last lane of `before`. */
 VECTOR V v_fill_forward(V v, uint32_t fine, V before)
 {
     U lane[LANES];

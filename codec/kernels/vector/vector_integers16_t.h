@@ -1,16 +1,16 @@
 /*
- * vector_integers16_t.h - template: words of a tile to integers of 16 bits, where all of a chunk
- * lie in a window so narrow that residuals along three axes fit. After vector_words_t.h and the
- * operations of an instruction set on such integers.
+ * vector_integers16_t.h - template: words of a tile to integers of 16 bits. All integers of a chunk
+ * must be so near each other that residuals along three axes fit in 16 bits. After vector_words_t.h
+ * and the set's operations on such integers.
  */
 
-/* Of 2 HALF_WINDOW integers no four less four others are 2^15 or more. */
+/* Four integers below 2 HALF_WINDOW less four others stay below 2^15. */
 enum { HALF_WINDOW = 1 << 12 };
 
 /*
- * Integers are less the base, not in a window of words: that they lie near each other, and words
- * within the limit, is seen from the extremes of what saturates, an instruction for twice as many
- * words as in a comparison of these.
+ * The base is subtracted with saturation. The extremes of the results then show whether all
+ * integers are near each other and all words within the limit. That takes one instruction for twice
+ * as many words as a comparison of the words.
  */
 struct half_taking {
     F inverse;
@@ -19,7 +19,8 @@ struct half_taking {
     H base, least, most;
 };
 
-/* In 32 bits nothing within the limit less this overflows, or what is far from it comes near. */
+/* If the base is no larger, differences in 32 bits neither overflow nor make a distant integer look
+ * near. */
 enum { BASE_MOST = 1 << 30 };
 
 VECTOR struct half_taking half_taking_of(const struct tile *f)
@@ -35,11 +36,11 @@ VECTOR struct half_taking half_taking_of(const struct tile *f)
                                 .most = h_set1(0)};
 }
 
-/* Vectors of words to a vector of integers. */
+/* Vectors of words that make one vector of integers. */
 enum { JOINED = HALVES / LANES };
 
-/* Some words are the fill value: the last one before takes their place. Only the first `words`
- * count. The mask is as list_filled wants it. */
+/* Some words are the fill value: the last other word takes their place. Only the first `words`
+ * count. The mask is in the form that list_filled needs. */
 VECTOR H half_filled(struct half_taking *t, const V word[JOINED], size_t words, uint32_t *mask)
 {
     F q[JOINED];
@@ -59,7 +60,7 @@ VECTOR H half_filled(struct half_taking *t, const V word[JOINED], size_t words, 
     }
     H h = h_nearest(q, t->base);
 #ifdef LANE_MASKS
-    if (*mask != UINT32_MAX) /* worth a branch, though coasts are hard to foresee */
+    if (*mask != UINT32_MAX) /* a branch pays, though coasts are hard to predict */
         h = h_fill_forward(h, *mask, t->last);
     t->last = h;
     *mask ^= (uint32_t)((1ULL << words) - 1);
@@ -67,7 +68,7 @@ VECTOR H half_filled(struct half_taking *t, const V word[JOINED], size_t words, 
     return h;
 }
 
-/* Words to integers; of what lies behind the first `words` others come again. */
+/* Words to integers. Only the first `words` count; the next call takes the others again. */
 VECTOR H half_take(struct half_taking *t, const V word[JOINED], size_t words, enum source source,
                    uint32_t *mask)
 {
@@ -82,14 +83,14 @@ VECTOR H half_take(struct half_taking *t, const V word[JOINED], size_t words, en
         }
         h = h_nearest(x, t->base);
     }
-    /* What is not finite or large became the least or the greatest. */
+    /* A word that is not finite or too large has become the least or the greatest integer. */
     t->least = h_least(t->least, h);
     t->most = h_most(t->most, h);
     return h;
 }
 
-/* WIDE: there may be words beyond the limit, or integers too far from each other, as what saturates
- * is from the base. */
+/* WIDE: some words may be beyond the limit, or some integers too far from each other. Saturated
+ * integers are too far from the base. */
 VECTOR enum outcome half_outcome(const struct half_taking *t, const struct tile *f)
 {
     const int64_t base = (S)f->base, window = (int64_t)f->quantizer.window;
@@ -97,7 +98,7 @@ VECTOR enum outcome half_outcome(const struct half_taking *t, const struct tile 
     const int64_t least = base + h_least_lane(t->least), most = base + ~h_least_lane(~t->most);
     if (least_is_zero(t->least_word))
         return EXCEPTION;
-    if (least < -2 * window - 1 || most > 2 * window + 1) /* surely beyond */
+    if (least < -2 * window - 1 || most > 2 * window + 1) /* certainly beyond */
         return EXCEPTION;
     return most - least < 2 * HALF_WINDOW && most <= within && least >= -within ? DONE : WIDE;
 }
@@ -131,8 +132,8 @@ CASE(QUANTIZE)
 CASE(FILLED)
 #undef CASE
 
-/* If integers are near each other; where they were not, the next chunks are not tried, more of them
- * each time. WIDE: nothing has been done. */
+/* Encodes if the integers are near each other. After a chunk where they were not, it skips some
+ * chunks, more each time. WIDE: it has done nothing. */
 TARGET static enum outcome encode16(const struct tile *f, unsigned axes, enum source source,
                                     struct packer *p)
 {

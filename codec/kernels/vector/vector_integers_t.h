@@ -1,11 +1,11 @@
 /*
- * vector_integers_t.h - template: words of a tile to integers as wide, with any exceptions, and
- * these to planes. After vector_words_t.h.
+ * vector_integers_t.h - template: words of a tile to integers of the same width, with any
+ * exceptions; then integers to planes. After vector_words_t.h.
  */
 
 struct word_taking {
     F inverse, limit;
-    V origin, last; /* MASKED: the bits of 0; the integer before, at that distance */
+    V origin, last; /* MASKED: the bits of 0; the last integer of the vector before */
     V flip, base;   /* WORDS */
     struct bits bits;
 };
@@ -22,8 +22,8 @@ VECTOR struct word_taking word_taking_of(const struct tile *f)
                                 .bits = {(unsigned char *)f->work->exception, 0, 0}};
 }
 
-/* The first `words` count; mask: those of them that are exceptions, whose place the last one
- * before them takes. */
+/* Only the first `words` count. mask: exceptions among them, which get the last integer before
+ * them. */
 VECTOR V word_take(struct word_taking *t, const V word[1], size_t words, enum source source,
                    uint32_t *mask)
 {

@@ -1,7 +1,7 @@
 /*
- * vector_ops_t.h - template: operations that all instruction sets have, in the compiler's own
- * vectors. Once for words and once for integers of 16 bits. Parameters: X the vectors, X_(op) the
- * names, W the type of the integers.
+ * vector_ops_t.h - template: operations that all instruction sets share, in the compiler's own
+ * vectors. Included once for words and once for integers of 16 bits. Parameters: X the vectors,
+ * X_(op) the names, W the type of the integers.
  */
 typedef W X_(lanes) __attribute__((vector_size(sizeof(X)), may_alias));
 typedef W X_(anywhere) __attribute__((vector_size(sizeof(X)), may_alias, aligned(1)));

@@ -1,6 +1,6 @@
 /*
- * vector_order_t.h - template: blocks whose words lie in vectors in their own order. Where they do
- * not (avx2_words32.h), these functions are others.
+ * vector_order_t.h - template: blocks whose words lie in vectors in their own order. Sets with
+ * another order have functions of their own (avx2_words32.h).
  */
 
 /* Running sums of a block. */

@@ -1,9 +1,9 @@
 /*
  * vector_output_t.h - template: what packers of blocks share: residuals that are kept for another
- * encoder, and memory that planes are about to be written to. After struct packer.
+ * encoder, and prefetches of the memory that planes go to. After struct packer.
  */
 
-/* The residuals of a block, if they are asked for. */
+/* Keeps the residuals of a block, if another encoder needs them. */
 VECTOR void keep_residuals(struct packer *p, const V r[VECTORS])
 {
     if (p->keep) {
@@ -18,10 +18,10 @@ VECTOR void keep_residuals(struct packer *p, const V r[VECTORS])
 }
 
 /*
- * Planes were written from..to: so many lines are asked for that will be, `ahead` bytes further on.
- * A store to a line that must come from memory keeps those behind it waiting, and soon all else.
- * What is made of a part of the words may have as many bytes as these, of 16 bits half of it.
- * (PREFETCHW does nothing where a processor does not know it.)
+ * Planes were written to from..to. It prefetches as many lines, `ahead` bytes further on, where
+ * planes will go. A store to a line that is not in a cache holds up the stores behind it, and soon
+ * everything. Part of the words may take as many bytes as they have themselves, those of 16 bits
+ * half of that. (PREFETCHW does nothing on a processor that does not know it.)
  */
 enum { OUTPUT_AHEAD = 8192, OUTPUT_AHEAD_16 = 4096 };
 

@@ -6,7 +6,7 @@
 struct packer {
     unsigned char *lengths, *dst;
     unsigned any; /* all lengths ORed */
-    U *keep;      /* the residuals go here too; or NULL */
+    U *keep;      /* residuals are also copied to here; or NULL */
     uint32_t *nonzero;
 };
 
@@ -24,10 +24,10 @@ VECTOR void pack_next(struct packer *p, const V r[VECTORS])
     p->any |= length;
 }
 
-/* So many blocks, one behind the other. */
+/* Packs so many blocks, which lie one behind the other. */
 KERNEL void pack_words(struct packer *packer, const U *r, size_t blocks)
 {
-    struct packer own = *packer; /* in registers: bytes stored may be anything */
+    struct packer own = *packer; /* in registers: stores of bytes may alias anything */
     for (size_t b = 0; b < blocks; b++) {
         V v[VECTORS];
         for (unsigned k = 0; k < VECTORS; k++)

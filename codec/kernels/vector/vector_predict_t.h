@@ -22,10 +22,11 @@ struct A(residuals) {
     const W *q;
     size_t row, plane;
     const uint32_t *left, *above; /* as in struct zmpi_chunk_edges */
-    X last; /* differences along y and z of the vector before, of which the first lane needs one */
+    X last; /* differences along y and z of the vector before; the first lane needs its last one */
 };
 
-/* Those of vector k of block b, which follows the one before. masked: some have no neighbours. */
+/* The residuals of vector k of block b, which follows the block before. masked: some elements lack
+ * neighbours. */
 VECTOR X A(residual)(struct A(residuals) * n, size_t b, unsigned k, unsigned axes, bool masked)
 {
     const W *q = n->q + b * ZMPI_BLOCK + k * X_LANES;
@@ -45,7 +46,7 @@ VECTOR X A(residual)(struct A(residuals) * n, size_t b, unsigned k, unsigned axe
     return masked && axes != ZMPI_AXIS_X ? X_(sub_at)(d, left, n->left[b], k) : X_(sub)(d, left);
 }
 
-/* Have all elements of a block their neighbours? */
+/* Do all elements of a block have neighbours? */
 VECTOR bool A(inside)(const struct A(residuals) * n, size_t b, unsigned axes)
 {
     uint32_t all = UINT32_MAX;
@@ -73,7 +74,7 @@ VECTOR void A(make_planes)(const struct shape *s, struct A(residuals) * residual
     _Alignas(64) W r[X_PART];
     struct A(residuals) n = *residuals;
 #ifdef X_TOGETHER
-    struct packer own = *p; /* in registers: bytes stored may be anything */
+    struct packer own = *p; /* in registers: stores of bytes may alias anything */
     for (; end - from >= X_TOGETHER && (from + X_TOGETHER) * ZMPI_BLOCK <= s->count;
          from += X_TOGETHER) {
         X d[X_TOGETHER];
@@ -123,8 +124,8 @@ VECTOR void A(make_planes)(const struct shape *s, struct A(residuals) * residual
 
 /* ---- words to integers ---- */
 
-/* Words i..end-1 of a line at x, one behind the other to q. What is stored behind them is
- * overwritten by the next line, or in no tile. */
+/* Words i..end-1 of a line at x to q, one behind the other. The next line overwrites what is stored
+ * behind them; the last one stores into memory that no tile uses. */
 VECTOR void A(take_words)(struct A(taking) * t, const unsigned char *x, size_t i, size_t end,
                           struct ahead ahead, struct later *later, enum source source, W *q)
 {
@@ -185,7 +186,8 @@ VECTOR enum outcome A(encode)(const struct tile *f, unsigned axes, enum source s
                 const bool all = taken == s->count;
                 if (have + (end - i) < PART && !all)
                     continue;
-                /* Behind the first part and at the end: most fail there that do. */
+                /* Checked after the first part and at the end: most chunks that fail do so at
+                 * once. */
                 const enum outcome o = made && !all ? DONE : A(outcome)(&t, f);
                 if (o)
                     return o;
@@ -196,7 +198,7 @@ VECTOR enum outcome A(encode)(const struct tile *f, unsigned axes, enum source s
             }
         }
     if (source >= FILLED)
-        put_bits(&t.bits, 0, 0); /* none behind the last */
+        put_bits(&t.bits, 0, 0); /* stores the bits that are left */
     return DONE;
 }
 

@@ -5,14 +5,14 @@
 
 static const uint32_t ALL_LANES = UINT32_MAX >> (32 - LANES);
 
-/* Equally long rows of words, at least LANES long so that the last vector of a row may begin before
- * its end. */
+/* Rows of equally many words, at least LANES, so that the last vector of a row may begin before the
+ * row. */
 struct lines {
     const unsigned char *at;
     size_t words, y, z, row, plane;
 };
 
-/* Rows that lie behind each other without gaps are one. */
+/* Rows without gaps between them count as one row. */
 static inline struct lines lines_of(const struct shape *s, const struct zmpi_rows *rows)
 {
     struct lines l = {rows->at, s->x, s->y, s->z, rows->row, rows->plane};
@@ -27,7 +27,7 @@ static inline struct lines lines_of(const struct shape *s, const struct zmpi_row
     return l;
 }
 
-/* magic: that of the integer 0. MAGIC, or more by an even number. */
+/* magic: the float of integer 0. MAGIC, or MAGIC plus an even number. */
 struct vector_quantizer {
     F step, inverse, limit, magic;
 };
@@ -42,8 +42,8 @@ VECTOR struct vector_quantizer vector_quantizer_of(const struct quantizer *z)
     };
 }
 
-/* With the integers of a window at MAGIC to MAGIC + 2 window - 1: those which differ from it in no
- * other bits than the lowest. */
+/* Puts the integers of a window at MAGIC to MAGIC + 2 window - 1. These differ from MAGIC in the
+ * lowest bits only. */
 VECTOR struct vector_quantizer vector_quantizer_within(const struct quantizer *z, T magic)
 {
     struct vector_quantizer v = vector_quantizer_of(z);
@@ -51,7 +51,7 @@ VECTOR struct vector_quantizer vector_quantizer_within(const struct quantizer *z
     return v;
 }
 
-/* The nearest integers, as floats at a distance of MAGIC, and as integers at that of its bits. */
+/* The nearest integers, as floats around MAGIC, and as integers around its bits. */
 VECTOR F nearest(const struct vector_quantizer *z, F x)
 {
     return f_add(f_mul(x, z->inverse), z->magic);
@@ -62,18 +62,18 @@ VECTOR F decoded(const struct vector_quantizer *z, F v)
     return f_mul(f_sub(v, z->magic), z->step);
 }
 
-/* Are all products of a step and an integer finite, as far as the limit allows them? */
+/* Are all products of a step and an integer within the limit finite? */
 static inline bool steps_finite(const struct quantizer *z)
 {
     return z->limit + z->step < (T)INFINITY;
 }
 
-/* Which one comes next; at first all 0. */
+/* Which line comes next; begins with all 0. */
 struct line {
     size_t y, z;
 };
 
-/* The next one; NULL: there is none. */
+/* The next line; NULL: there is none. */
 static inline const unsigned char *next_line(const struct lines *l, struct line *next)
 {
     if (next->z == l->z)
@@ -86,15 +86,14 @@ static inline const unsigned char *next_line(const struct lines *l, struct line 
     return line;
 }
 
-/* Word i of a line; or before it, where n words are left. */
+/* Word i of a line; the last n words of the line if fewer are left. */
 static inline const unsigned char *words_at(const struct lines *l, const unsigned char *line,
                                             size_t i, size_t n)
 {
     return line + (i + n <= l->words ? i : l->words - n) * WIDTH;
 }
 
-/* Are all words this one? Most often the first ones tell that they are not. Lines of at least a
- * block. */
+/* Are all words this one? Most often the first words decide. Lines have at least a block. */
 KERNEL bool lines_equal(const struct lines *l, U word)
 {
     const V all = v_set1(word);
@@ -140,7 +139,7 @@ VECTOR const unsigned char *sample_words(const struct shape *s, const struct lin
     }
 }
 
-/* Do all sampled words fit the first level? The common case; NaN does not fit. */
+/* Do all sampled words fit the first level? This is the common case; NaN does not fit. */
 KERNEL bool samples_fit(const struct shape *s, const struct lines *l, T first_limit)
 {
     unsigned char copy[ZMPI_BLOCK * WIDTH];
@@ -156,8 +155,8 @@ KERNEL bool samples_fit(const struct shape *s, const struct lines *l, T first_li
     return !m_any(beyond);
 }
 
-/* Are more than `enough` of the sampled words beyond `low`, but not beyond `high`? False may also
- * mean that it is not known. */
+/* Are more than `enough` of the sampled words beyond `low` but not beyond `high`? False may also
+ * mean that this is unknown. */
 KERNEL bool more_between(const struct shape *s, const struct lines *l, T low, T high, size_t enough)
 {
     unsigned char copy[ZMPI_BLOCK * WIDTH];
@@ -200,7 +199,7 @@ KERNEL void count_fits(const struct shape *s, const struct lines *l,
     }
 }
 
-/* level_reproduces of quant_t.h, of a vector in so many words. */
+/* level_reproduces of quant_t.h, for so many words of a vector. */
 KERNEL bool lines_reproduced(const struct lines *l, const struct quantizer *quantizer, size_t step)
 {
     const struct vector_quantizer z = vector_quantizer_of(quantizer);
@@ -218,7 +217,8 @@ KERNEL bool lines_reproduced(const struct lines *l, const struct quantizer *quan
 }
 
 /* The smallest step that reproduces all words, if it is smaller than that of `level`. word: one of
- * them, which most often tells that it does not; where many are 0, others here and there do. */
+ * them, which most often shows that the step does not. It may be 0, which every step reproduces;
+ * then words here and there are tried before all. */
 TARGET static int finest_level(const struct lines *l, const struct zmpi_chunk_rule *rule, int level,
                                T word)
 {
@@ -236,7 +236,7 @@ TARGET static int pick_level(const struct shape *s, const struct lines *l,
                              const struct zmpi_chunk_rule *rule)
 {
     int level = 0, last = rule->levels - 1;
-    /* What fits the first level fits the last, unless the limits are out of order. */
+    /* A word that fits the first level fits the last one, unless the limits are out of order. */
     if (rule->level[0].limit > rule->level[last].limit ||
         !samples_fit(s, l, (T)rule->level[0].limit)) {
         size_t fit[ZMPI_STEP_LEVELS];

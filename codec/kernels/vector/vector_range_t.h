@@ -1,16 +1,16 @@
 /*
- * vector_range_t.h - template: range_t.h in vectors, in one pass also where there are fill values:
- * NaN takes the place of these, which minimum and maximum pass over. Parameter: NAME(range), the
- * name of the function.
+ * vector_range_t.h - template: range_t.h in vectors, in one pass even if there are fill values. It
+ * replaces these by NaN, which minimum and maximum ignore. Parameter: NAME(range), the name of the
+ * function.
  */
 
 enum { RANGE_GROUP = 8 * LANES };
 
-/* Bytes from what is read to what is fetched into the second-level cache: a core reads from memory
- * a quarter faster than by the hardware's prefetchers alone. */
+/* Prefetches into the second-level cache run so many bytes ahead. A core then reads memory a
+ * quarter faster than with the hardware's prefetchers alone. */
 enum { RANGE_AHEAD = 8192 };
 
-/* The values of a group that are not ordinary, one by one. */
+/* Takes the values of a group that are not ordinary, one by one. */
 KERNEL void take_strange(struct zmpi_range *r, const unsigned char *x)
 {
     for (size_t i = 0; i < RANGE_GROUP; i++) {
@@ -35,9 +35,9 @@ TARGET void NAME(range)(const void *src, size_t n, struct zmpi_range *r)
             const F v = f_load(x + (i + k) * WIDTH), a = f_abs(v);
             const M strange = f_not_lt(a, ordinary);
             const F or_nan = f_nan_where(strange, v);
-            low = f_min(or_nan, low); /* the second if one is NaN */
+            low = f_min(or_nan, low); /* gives the second operand if one is NaN */
             high = f_max(or_nan, high);
-            /* Before there is one, `fill` is infinity, which is skipped just as well. */
+            /* As long as there is no fill value, `fill` is infinity, which is skipped, too. */
             unknown = m_or(unknown, m_differ(strange, f_bits(a), f_bits(fill)));
         }
         if (__builtin_expect(m_any(unknown), 0)) {

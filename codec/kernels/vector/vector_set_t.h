@@ -1,7 +1,7 @@
 /*
- * vector_set_t.h - template: the kernels of an instruction set for one word width, behind its
- * operations, packers and unpackers. NAME(encode), NAME(decode), NAME(cost) and NAME(range) are the
- * names of the functions.
+ * vector_set_t.h - template: the kernels of an instruction set for one word width. It comes after
+ * the set's operations, packers and unpackers. NAME(encode), NAME(decode), NAME(cost) and
+ * NAME(range) are the names of the functions.
  */
 /* clang-format off */
 #include "kernels/vector/vector_quant_t.h"

@@ -1,18 +1,19 @@
 /*
- * vector_store_t.h - template: integers, as they lie one behind the other, to words in memory, in
- * whole vectors where these begin there. Once for integers of a word and once for those of 16 bits;
- * parameters as in vector_sums_t.h, and A(words): LANES integers to words.
+ * vector_store_t.h - template: integers, which lie one behind the other, to words in memory. It
+ * stores whole vectors at the addresses where vectors begin. Included once for integers of a word
+ * and once for those of 16 bits; parameters as in vector_sums_t.h, and A(words): LANES integers to
+ * words.
  */
 
 struct A(writer) {
     const W *q;        /* the next one */
-    size_t done, left; /* words: of the chunk, and those to come of the run */
+    size_t done, left; /* words of the chunk that are written; words left in the run */
     unsigned char *to; /* where they go */
-    /* Words without gaps, so many times in a plane; and bytes from there to the next ones, and to
-     * the next plane's. */
+    /* A plane has `runs` runs of `run` words without gaps; bytes from a run's end to the next run,
+     * and to the next plane. */
     size_t run, runs, gap, far;
-    size_t runs_left; /* runs before that */
-    size_t ahead;     /* where a run ends that is to be written some time later */
+    size_t runs_left; /* runs before the next plane */
+    size_t ahead;     /* distance of the prefetch for a run's last line, which is written later */
     bool stream;
     struct conversion how;
     struct patch patch;
@@ -42,7 +43,8 @@ VECTOR struct A(writer) A(writer_of)(const struct job *j, const W *q, struct con
                               .patch = j->patch};
 }
 
-/* What comes next; n: words that may go out now, of those that are left of the run. */
+/* The writer's state in a run; n: words that may be written now, of those that are left of the
+ * run. */
 struct A(flow) {
     const W *q;
     unsigned char *to;
@@ -58,7 +60,7 @@ VECTOR void A(flow_on)(struct A(flow) * f, size_t words)
     f->n -= words;
 }
 
-/* Words from the i-th on. */
+/* Words from number i on. */
 VECTOR V A(at)(const struct A(flow) * f, size_t i, const struct conversion *how, bool ordered,
                const struct patch *patch)
 {
@@ -68,9 +70,9 @@ VECTOR V A(at)(const struct A(flow) * f, size_t i, const struct conversion *how,
 
 #define AT(i) A(at)(&f, i, &how, ordered, patch)
 
-/* Words up to number `end` of the chunk, but for those that share a line of memory with others that
- * are yet to come. Past the caches go whole lines: a part of another one must not, beside one that
- * did not. `stream`, `patched` and `ordered` are constants to the compiler. */
+/* Writes words up to number `end` of the chunk. It leaves words whose cache line also holds words
+ * that do not exist yet. Stores that bypass the caches must write whole lines: a partial line
+ * beside such stores is slow. `stream`, `patched` and `ordered` are constants for the compiler. */
 VECTOR void A(write_run)(struct A(writer) * o, size_t end, bool stream, bool patched, bool ordered)
 {
     enum { LINE_WORDS = LINE / WIDTH };
@@ -117,8 +119,8 @@ VECTOR void A(write_run)(struct A(writer) * o, size_t end, bool stream, bool pat
         if (stream && ahead) {
             const size_t two = 2 * (run * WIDTH + gap);
             fetch_end(f.to, ahead);
-            /* The line where a run begins is the tile's before this one, and no longer as near as
-             * it was. Not one that is written whole. */
+            /* The run's first line also holds words of the tile before this one. It has left the
+             * near cache since, so prefetch it. A line that is written whole needs no prefetch. */
             if ((uintptr_t)(f.to + two) % LINE)
                 fetch_end(f.to, two);
         }

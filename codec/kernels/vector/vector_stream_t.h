@@ -1,16 +1,16 @@
 /*
- * vector_stream_t.h - template: memory that is written past the caches, in whole lines.
+ * vector_stream_t.h - template: whole lines that are written past the caches.
  */
 
 enum { LINE = 64 };
 
-/* The line some way behind `run` is to be read before it is written. */
+/* Prefetches the line `ahead` bytes behind `run`: a partial line is read before it is written. */
 static inline void fetch_end(const unsigned char *run, size_t ahead)
 {
     __builtin_prefetch((const void *)((uintptr_t)run + ahead), 1);
 }
 
-/* memcpy past the caches, in whole lines of 64 bytes; the ends as usual. */
+/* memcpy that bypasses the caches in whole lines of 64 bytes; ends are copied as usual. */
 KERNEL void *stream_bytes(void *to, const void *from, size_t size)
 {
     const unsigned char *src = from;

@@ -26,7 +26,7 @@ struct A(reader) {
     size_t ring, have;
 };
 
-/* unit: so many are made together, at most. */
+/* unit: at most so many residuals are made at a time. */
 VECTOR struct A(reader) A(reader_of)(const struct job *j, size_t unit, X carry, unsigned char *tail)
 {
     struct A(reader) p;
@@ -39,7 +39,7 @@ VECTOR struct A(reader) A(reader_of)(const struct job *j, size_t unit, X carry, 
     return p;
 }
 
-/* The next band, or what is left. */
+/* Makes the next band, or the residuals that are left. */
 VECTOR void A(reader_next)(struct A(reader) * p, const struct shape *s, unsigned axes, W *to)
 {
     const size_t left = s->blocks - p->u.coded.block, most = X_BAND / ZMPI_BLOCK;
@@ -49,8 +49,8 @@ VECTOR void A(reader_next)(struct A(reader) * p, const struct shape *s, unsigned
         A(unpack_words)(&p->u, &p->carry, left < most ? left : most, to);
 }
 
-/* Up to number end-1 of the chunk. What lies at the beginning of the buffer lies behind its end,
- * too: bands go on there. */
+/* Makes residuals up to number end-1 of the chunk. The buffer's beginning is copied behind its end,
+ * where a band may continue. */
 VECTOR void A(reader_until)(struct A(reader) * p, size_t end, const struct shape *s, unsigned axes)
 {
     for (end = end < s->count ? end : s->count; p->have < end; p->have += X_BAND) {
@@ -62,17 +62,17 @@ VECTOR void A(reader_until)(struct A(reader) * p, size_t end, const struct shape
     }
 }
 
-/* Element `at`; the one before it lies there, too. */
+/* Element `at`; the element before it lies in front of it. */
 VECTOR const W *A(reader_at)(const struct A(reader) * p, size_t at)
 {
     return at ? p->x + 1 + ((at - 1) & (p->ring - 1)) : p->x;
 }
 
-/* Integers on their way to memory, in a buffer that begins again and again. */
+/* Integers on their way to memory, in a buffer that starts over again and again. */
 struct A(integers) {
-    W *begin, *to; /* to: of the next ones */
+    W *begin, *to; /* to: where the next ones go */
     size_t limit;
-    size_t back; /* from what is before begin to what it was copied from; or 0 */
+    size_t back; /* how much further on the copy before `begin` was taken; or 0 */
     W seen;      /* all of them, ORed */
     struct A(writer) out;
 };
@@ -86,7 +86,7 @@ VECTOR struct A(integers) A(integers_of)(const struct job *j, size_t most, struc
                                 .out = A(writer_of)(j, q, how)};
 }
 
-/* The next ones may go to the beginning. */
+/* Lets the next integers begin at the buffer's start again. */
 VECTOR void A(begin_again)(struct A(integers) * r)
 {
     if ((size_t)(r->to - r->begin) < r->limit)
@@ -97,8 +97,8 @@ VECTOR void A(begin_again)(struct A(integers) * r)
     r->to = r->begin;
 }
 
-/* So many were put there. Those before number `at` of the chunk go out, but for some of the last
- * ones. */
+/* So many integers were added. Writes those before number `at` of the chunk, except some of the
+ * last. */
 VECTOR void A(put)(struct A(integers) * r, size_t words, size_t at)
 {
     A(write_until)(&r->out, at);
@@ -119,8 +119,8 @@ struct A(band) {
     bool first;
 };
 
-/* Some rows, a column of vectors after the other, last one first: what is stored behind a row is
- * overwritten by the next one. */
+/* Sums some rows, one column of vectors after another, the last one first: the next row overwrites
+ * what is stored behind a row. */
 VECTOR void A(sum_band)(const struct A(band) * b, unsigned axes)
 {
     for (size_t k = (b->row + X_LANES - 1) / X_LANES; k-- > 0;) {
@@ -147,7 +147,7 @@ VECTOR void A(sum_band)(const struct A(band) * b, unsigned axes)
     }
 }
 
-/* first: what lies outside the tile. Returns all integers, ORed. */
+/* first: the value outside the tile. Returns all integers, ORed. */
 VECTOR W A(sum_rows)(const struct job *j, const struct shape *s, unsigned axes, W first,
                      struct conversion how)
 {
@@ -188,12 +188,12 @@ VECTOR W A(sum_rows)(const struct job *j, const struct shape *s, unsigned axes, 
 
 #ifdef LANE_MASKS
 
-/* Whole rows in a vector. */
+/* Several whole rows in a vector. */
 struct A(group) {
     size_t words;
-    X begin, last;       /* lanes: of the word before the row, in a vector that begins with the
-                            one before; of the last row, over and over */
-    unsigned steps;      /* of sums of every row-th word: numbers, and where they are there */
+    X begin, last;       /* begin: lanes of the word before a row, in a vector that starts one word
+                            earlier; last: lanes of the last row, repeated */
+    unsigned steps;      /* sums of every row-th word: how many steps; lanes where they exist */
     X down[5], there[5]; /* one row, two rows, four... */
 };
 
@@ -218,8 +218,8 @@ KERNEL void A(group_of)(struct A(group) * g, size_t row)
     }
 }
 
-/* A plane: its residuals, or sums along x, at x. kept: of the plane before, a vector for each
- * group, a step apart. */
+/* Sums a plane from its residuals, or from sums along x, at x. kept: the plane before, one vector
+ * for each group, a step apart. */
 VECTOR void A(sum_plane)(const struct A(group) * g, size_t plane, unsigned axes, X above,
                          const W *x, W *kept, size_t step, W *q)
 {
@@ -242,7 +242,7 @@ VECTOR void A(sum_plane)(const struct A(group) * g, size_t plane, unsigned axes,
     }
 }
 
-/* As sum_rows does, some planes at a time. */
+/* Like sum_rows, some planes at a time. */
 VECTOR W A(sum_planes)(const struct job *j, const struct shape *s, unsigned axes, W first,
                        struct conversion how)
 {
@@ -276,7 +276,7 @@ VECTOR W A(sum_planes)(const struct job *j, const struct shape *s, unsigned axes
 
 /* ---- a chunk ---- */
 
-/* Where no sum begins or ends with a row. */
+/* For axes whose sums run across rows. */
 VECTOR W A(sum_flat)(const struct job *j, unsigned axes, W first, struct conversion how)
 {
     unsigned char tail[TAIL];

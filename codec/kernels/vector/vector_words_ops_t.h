@@ -9,8 +9,8 @@
 
 typedef T f_anywhere __attribute__((vector_size(sizeof(F)), may_alias, aligned(1)));
 
-/* Into the second-level cache. Address arithmetic on integers: what is fetched need not be of the
- * same array, nor exist. */
+/* Prefetches into the second-level cache. The address is computed as an integer: it may lie outside
+ * the array, or nowhere. */
 VECTOR void v_prefetch(const void *p, size_t ahead)
 {
     __builtin_prefetch((const void *)((uintptr_t)p + ahead), 0, 2);
@@ -69,7 +69,7 @@ VECTOR M v_differ(V a, V b)
     return (M)((v_lanes)a != (v_lanes)b);
 }
 
-/* Those lanes of m in which a and b differ. */
+/* Of the lanes of m, those in which a and b differ. */
 VECTOR M m_differ(M m, V a, V b)
 {
     return v_and(m, v_differ(a, b));
@@ -85,14 +85,13 @@ VECTOR M m_or(M a, M b)
     return v_or(a, b);
 }
 
-/* NaN in these lanes. */
+/* NaN in the lanes of m. */
 VECTOR F f_nan_where(M m, F x)
 {
     return f_of_bits(v_or(m, f_bits(x)));
 }
 
-/* Sign and magnitude to two's complement order and back; `flip`: the bits that a sign turns over.
- */
+/* Sign and magnitude to two's complement order and back; `flip`: the bits that a sign inverts. */
 VECTOR V v_ordered(V u, V flip)
 {
     const V negative = (V)((v_signed_lanes)u < 0);

@@ -1,42 +1,41 @@
 /*
- * vector_words_t.h - template: what takes the words of a tile, line by line. After
- * vector_quant_t.h.
+ * vector_words_t.h - template: takes the words of a tile, line by line. After vector_quant_t.h.
  */
 
-/* What integers are made of: words as they are; quantized, all of them; quantized but for one word,
- * or for any that cannot be: masks of these are left in the work. */
+/* How integers are made: from words as they are; quantized, all words; quantized except one fill
+ * value; or quantized except any words that cannot be, whose masks stay in the work. */
 enum source { WORDS, QUANTIZE, FILLED, MASKED };
 
-/* WIDE: integers may be too far from each other; EXCEPTION: there is one. */
+/* WIDE: integers may be too far from each other; EXCEPTION: there is an exception. */
 enum outcome { DONE, EXCEPTION, WIDE };
 
 struct tile {
     const struct shape *s;
     const struct zmpi_rows *rows;
-    const struct lines *lines; /* the same */
+    const struct lines *lines; /* the same rows as lines */
     struct zmpi_chunk_work *work;
-    struct quantizer quantizer; /* but for WORDS */
-    bool sampled;               /* the tile is looked at before it is coded */
+    struct quantizer quantizer; /* except for WORDS */
+    bool sampled;               /* samples of the tile are read before it is coded */
     U flip;                     /* WORDS: see v_ordered */
     U fill;                     /* FILLED */
     U base;                     /* the integer of the first word that has one */
 };
 
-/* Words i.. of a row at x. Those of many lie in two lines of the cache, which are two loads: not
- * again for each instruction that takes them. */
+/* Words from i on of a row at x. Many such loads cross a cache line and cost two, so the compiler
+ * must not repeat them for each instruction that uses them. */
 VECTOR V load_words(const unsigned char *x, size_t i)
 {
     return v_loaded(v_load((const U *)(const void *)(x + i * WIDTH)));
 }
 
-/* How many of the words of a vector from i on lie before `end`. */
+/* How many words of a vector from i on lie before `end`. */
 static inline unsigned lanes_before(size_t i, size_t end)
 {
     return i + LANES <= end ? LANES : i < end ? (unsigned)(end - i) : 0;
 }
 
-/* Those at x; and in the lanes behind them others before `end`, of which there are as many as
- * lanes. A load that is masked would wait on Zen 4. */
+/* A vector of words at x. Lanes behind `end` get other words from before `end`, where there are at
+ * least as many as lanes. A masked load would stall on Zen 4. */
 VECTOR V load_before(const unsigned char *x, size_t i, size_t end)
 {
     const unsigned words = lanes_before(i, end);
@@ -45,7 +44,7 @@ VECTOR V load_before(const unsigned char *x, size_t i, size_t end)
     return v_take(load_words(x, end - LANES), v_rotate(words ? LANES - words : 0));
 }
 
-/* Clear the bits of elements from..end-1 in a chunk's masks. */
+/* Clears the bits of elements from..end-1 in a chunk's masks. */
 static inline void clear_bits(uint32_t *mask, size_t from, size_t end)
 {
     while (from < end) {
@@ -56,8 +55,8 @@ static inline void clear_bits(uint32_t *mask, size_t from, size_t end)
     }
 }
 
-/* Which elements have neighbours in their row, and a row above. They stay in the work: most chunks
- * of an array have the same. */
+/* Finds which elements have a neighbour in their row and a row above. The masks stay in the work,
+ * because most chunks of an array have the same. */
 static inline void find_edges(const struct shape *s, unsigned axes, struct zmpi_chunk_edges *e)
 {
     if (e->extent[0] != s->z || e->extent[1] != s->y || e->extent[2] != s->x) {
@@ -80,11 +79,11 @@ static inline void find_edges(const struct shape *s, unsigned axes, struct zmpi_
     }
 }
 
-/* Masks of vectors and of fewer words, one behind the other. */
+/* Writes masks of vectors, or of fewer words, one behind the other. */
 struct bits {
     unsigned char *to;
-    uint64_t open; /* bits of *to; what is beyond 32 of them the next call stores */
-    unsigned have; /* how many, below 8 */
+    uint64_t open; /* bits of *to; the next call stores those beyond 32 */
+    unsigned have; /* their number, below 8 */
 };
 
 VECTOR void put_bits(struct bits *b, uint32_t mask, size_t n)
@@ -98,11 +97,11 @@ VECTOR void put_bits(struct bits *b, uint32_t mask, size_t n)
 }
 
 /*
- * The hardware's prefetchers stop where a line of the tile ends, and follow short ones not even
- * from the second-level cache to the first, so that lines are asked for here, in the tile's own
- * order and at its end the next one's: AHEAD_FAR bytes or more before they are coded into the
- * second-level cache, AHEAD_NEAR bytes into the first. (With the next tile's lines 32 KiB ahead it
- * was 5 % slower; but they are there where a tile is looked at first.)
+ * The hardware's prefetchers stop at the end of a tile's line, and do not even bring short lines
+ * from the second-level cache to the first. So the kernels prefetch lines themselves, in the tile's
+ * order and at its end those of the next tile: at least AHEAD_FAR bytes early into the second-level
+ * cache, and AHEAD_NEAR bytes early into the first. (Prefetching the next tile's lines 32 KiB early
+ * was 5 % slower. But they are already there where a tile is sampled first.)
  */
 #ifdef LANE_MASKS
 enum { AHEAD_FAR = 16384, AHEAD_NEAR = 4096 };
@@ -110,10 +109,10 @@ enum { AHEAD_FAR = 16384, AHEAD_NEAR = 4096 };
 enum { AHEAD_FAR = 10240, AHEAD_NEAR = 4096 };
 #endif
 
-/* The line that comes next of those that are asked for. */
+/* The next line to prefetch. */
 struct cursor {
     struct lines l;
-    const unsigned char *next; /* the tile's; or this one's again */
+    const unsigned char *next; /* the next tile's first line; or this tile's again */
     size_t y, z;
 };
 
@@ -157,14 +156,14 @@ VECTOR struct coming coming_of(const struct tile *f, const struct lines *l)
     return c;
 }
 
-/* How far from x, where a line begins, the lines lie that are asked for meanwhile. far: 0 in an
- * array that the second-level cache has. */
+/* How far ahead lines are prefetched while the line at x is coded. far: 0 for an array in the
+ * second-level cache. */
 struct ahead {
     size_t far, near;
 };
 
-/* Memory that is to be asked for while planes are made: all of it at once its lines would wait for
- * each other, and then memory for the next ones. */
+/* Memory to prefetch while planes are made. Prefetched all at once, its lines would wait for each
+ * other, and the next ones for them. */
 struct later {
     size_t n, done;
     struct {
@@ -184,7 +183,7 @@ VECTOR void fetch_later(struct later *l, size_t lines)
     }
 }
 
-/* What lies far ahead of so many bytes at x. */
+/* Prefetches what lies far ahead of so many bytes at x. */
 VECTOR void fetch_far(const unsigned char *x, size_t bytes, struct ahead ahead, struct later *l)
 {
 #ifdef LANE_MASKS
@@ -200,14 +199,13 @@ VECTOR void fetch_far(const unsigned char *x, size_t bytes, struct ahead ahead, 
 
 VECTOR void fetch(const unsigned char *x, struct ahead ahead)
 {
-#ifndef LANE_MASKS /* slow enough not to wait */
+#ifndef LANE_MASKS /* slow enough to need no prefetch */
     v_prefetch(x, ahead.far);
 #endif
     __builtin_prefetch((const void *)((uintptr_t)x + ahead.near));
 }
 
-/* The last byte of a line may lie in a line of the cache that no other step of 64 bytes comes to.
- */
+/* A row's last byte may lie in a cache line that no step of 64 bytes reaches. */
 VECTOR struct ahead coming_ahead(struct coming *c, const unsigned char *x, struct later *l)
 {
     const struct ahead ahead = {c->cached ? 0 : cursor_ahead(&c->far, x),

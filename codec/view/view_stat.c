@@ -13,7 +13,9 @@
 #include "view/view.h"
 #include "zmpi_reader.h"
 
+#ifdef __GLIBC__ /* musl has one struct since 1.2.4, for both names */
 _Static_assert(sizeof(struct stat) == sizeof(struct stat64), "both are alike");
+#endif
 
 #define SHOWN __attribute__((visibility("default")))
 

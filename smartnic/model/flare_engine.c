@@ -3,6 +3,7 @@
  * block, and a coder that takes them section by section and waits for books.
  */
 #include "flare_model.h"
+#include "flare_net.h"
 
 #include <stdlib.h>
 
@@ -203,11 +204,40 @@ struct flare_engine_times flare_engine_time(const struct flare_core *core, const
     return t;
 }
 
-/* A tap of a group of outputs' and inputs' channels takes a cycle. */
+/* A tap of a group of outputs' and inputs' channels takes a cycle: of a point to come in, and of
+ * one of half as many rows and columns. */
+static void net_taps(unsigned side, uint64_t *whole, uint64_t *half)
+{
+    const uint64_t g8 = (8 + side - 1) / side, g16 = (16 + side - 1) / side;
+    const uint64_t first = 9 * g8, last = 9 * g8, both = 9 * (g8 + g16) * g8;
+    *whole = 1 + first + both + last;
+    *half = 4 * g8 + 9 * g8 * g16;
+}
+
 double flare_net_cycles(unsigned side)
 {
-    const unsigned g8 = (8 + side - 1) / side, g16 = (16 + side - 1) / side;
-    const unsigned first = 9 * g8, last = 9 * g8, both = 9 * (g8 + g16) * g8;
-    const double means = g8 * 4 / 4.0, deep = 9 * g8 * g16 / 4.0;
-    return 1 + first + means + deep + both + last;
+    uint64_t whole, half;
+    net_taps(side, &whole, &half);
+    return (double)whole + (double)half / 4;
+}
+
+double flare_net_time(unsigned side, const size_t extent[3], const int32_t *least,
+                      const int32_t *largest)
+{
+    /* Between batches; to ask for a slice's range; a piece's reciprocal, and layers that end. */
+    enum { BATCH = 1, RANGE = 3, PIECE = 24 + 32 };
+    const size_t down = (extent[1] - 1) / FLARE_NET_SIDE + 1;
+    const size_t across = (extent[2] - 1) / FLARE_NET_SIDE + 1;
+    const size_t high = (extent[1] - 1) / down + 1, wide = (extent[2] - 1) / across + 1;
+    uint64_t whole, half, of_slice = 0, all = (extent[0] - 1) / FLARE_SIDE + BATCH;
+    net_taps(side, &whole, &half);
+    for (size_t y = 0; y < extent[1]; y += high)
+        for (size_t x = 0; x < extent[2]; x += wide) {
+            const size_t h = extent[1] - y < high ? extent[1] - y : high;
+            const size_t w = extent[2] - x < wide ? extent[2] - x : wide;
+            of_slice += PIECE + h * w * whole + (h + 1) / 2 * ((w + 1) / 2) * half;
+        }
+    for (size_t z = 0; z < extent[0]; z++)
+        all += RANGE + (least[z] < largest[z] ? of_slice : 0);
+    return (double)all;
 }

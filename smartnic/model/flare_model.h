@@ -93,6 +93,9 @@ double flare_back_time(const struct flare_core *core, const size_t extent[3],
 
 /* Cycles of a side * side array for a point of a large piece of a slice, with that to come in. */
 double flare_net_cycles(unsigned side);
+/* Cycles that it takes for a chunk whose slices have these ranges. */
+double flare_net_time(unsigned side, const size_t extent[3], const int32_t *least,
+                      const int32_t *largest);
 
 /* ---- bytes off the chip (flare_traffic.c) ---- */
 

@@ -2,42 +2,14 @@
  * flare_net.c - the array of the enhancer's network: slices of real fields, scaled by their ranges,
  * give what the C gives, with random stalls on both sides.
  */
-#include "enhance/enhance_net.h"
 #include "flare_model.h"
+#include "flare_nets.h"
 #include "flare_net_sim.h"
 #include "field.h"
-
-/* The codec's network does the same. */
-static void by_codec(const struct flare_net *net, const unsigned char *in, size_t h, size_t w,
-                     const int8_t *want)
-{
-    struct zmpi_net same;
-    memcpy(same.shift, net->shift, sizeof same.shift);
-    memcpy(same.bias, net->bias, sizeof same.bias);
-    memcpy(same.weight, net->weight, sizeof same.weight);
-    struct zmpi_net_work *work = zmpi_net_work_new(&same);
-    memcpy(work->patch, in, h * w);
-    zmpi_kernels()->net(work, h, w);
-    cr_assert_arr_eq(work->out, want, h * w, "%zux%zu by the codec", h, w);
-    zmpi_net_work_free(work);
-}
 
 enum { SLICES = 32, CROP = 20 };
 
 static int checked; /* fields */
-
-/* Layers whose outputs are neither all 0 nor all at an end; weights up to the ends of their range.
- */
-static struct flare_net random_net(struct kit_random *r)
-{
-    struct flare_net net = {.shift = {8, 9, 10, 8}};
-    for (int i = 0; i < FLARE_NET_WEIGHTS; i++)
-        net.weight[i] =
-            (int8_t)(i < 9 * 8 ? (int)kit_below(r, 129) - 64 : (int)kit_below(r, 256) - 128);
-    for (int i = 0; i < FLARE_NET_BIASES; i++)
-        net.bias[i] = (int32_t)kit_below(r, 20001) - 10000;
-    return net;
-}
 
 static uint64_t check(struct flare_net_sim *s, const struct flare_net *net, const int32_t *value,
                       size_t h, size_t w, unsigned stall, int *middle)

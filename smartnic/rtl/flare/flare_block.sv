@@ -17,8 +17,8 @@ module flare_block (
     output logic        k_valid,
     input  logic        k_ready,
     input  logic [31:0] k_data,
-    output logic        k_comes,  // that it is there, and of which plane
-    output logic [ 4:0] k_plane,
+    output logic        k_comes,  // that it is there, and its place in the block
+    output logic [14:0] k_place,
     input  logic [31:0] s_data,
     input  logic        s_none,   // has no value
     input  logic        s_valid,
@@ -126,7 +126,7 @@ module flare_block (
   logic puts;
   assign here    = {at[2], at[1], at[0]};
   assign k_at    = here;
-  assign k_plane = came_at[14:10];
+  assign k_place = came_at;
   assign m_at    = place[STAGES-1];
   assign puts    = k_comes || (m_valid && m_ready);
   assign put_at  = k_comes ? came_at : m_at;

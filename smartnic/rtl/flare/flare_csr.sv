@@ -2,6 +2,7 @@
 // one a cycle.
 module flare_csr #(
     parameter int M = 4,
+    parameter int P = 8,
     parameter int W = 16,
     parameter int A = 18
 ) (
@@ -14,6 +15,7 @@ module flare_csr #(
     // Commands.
     output logic         start,
     output logic         decode,
+    output logic         alone,       // the network
     output logic         goes_on,     // the book, or table, is there
     // The chunk.
     output logic [  7:0] nz,
@@ -40,7 +42,8 @@ module flare_csr #(
     input  logic [ 31:0] cycles,
     input  logic [ 31:0] predicts,
     input  logic [ 31:0] runs,
-    input  logic [ 31:0] codes
+    input  logic [ 31:0] codes,
+    input  logic [ 31:0] network
 );
   assign book_write  = write && at[12:10] == 3'd2;
   assign table_write = write && at[12];
@@ -56,7 +59,7 @@ module flare_csr #(
     goes_on <= write && low && at[7:0] == 8'd2 && data[2];
     if (write && low)
       case (at[7:0])
-        8'd2: if (data[0]) decode <= data[1];
+        8'd2: if (data[0]) {alone, decode} <= {data[3], data[1]};
         8'd4: nz <= data[7:0];
         8'd5: ny <= data[W-1:0];
         8'd6: nx <= data[W-1:0];
@@ -84,6 +87,8 @@ module flare_csr #(
         8'd17: answer <= predicts;
         8'd18: answer <= runs;
         8'd19: answer <= codes;
+        8'd20: answer <= network;
+        8'd30: answer <= 32'(P);
         default: answer <= 32'd0;
       endcase
     if (rst) begin

@@ -1,11 +1,13 @@
-// flare_engine.sv - FLARE's core but for its network (docs/flare.md): registers; prediction with its SRAM; FIFO1, the codes, to
-// the Huffman coder, or from the decoder; FIFO2, what is decoded, of each array. A chunk at a time, either way.
+// flare_engine.sv - FLARE's core (docs/flare.md): registers; prediction with its SRAM; FIFO1, the codes, to the Huffman coder, or
+// from the decoder; what is decoded, out by a queue of each array, and by FIFO2 to the network. A chunk at a time, either way.
 module flare_engine #(
     parameter int M = 4,
+    parameter int P = 8,               // the network has P x P multipliers
     parameter int W = 16,
     parameter int A = 18,              // of words in the SRAM: 1 MiB
     parameter int ROWS = 65536,        // FIFO1: of four codes; the coarse ones of a chunk must fit
-    parameter int VALUES = 512,        // FIFO2, of each array
+    parameter int VALUES = 512,        // queue behind each array
+    parameter int BLOCKS = 16,         // FIFO2: of 32^3 values
     parameter int LOG = M > 1 ? $clog2(M) : 1
 ) (
     input  logic            clk,
@@ -28,7 +30,7 @@ module flare_engine #(
     output logic [    31:0] n_value,
     output logic            n_valid,
     input  logic            n_ready,
-    // Values of that array's block, in the order of codes; FIFO2.
+    // Values of that array's block, in the order of codes; what they are decoded to.
     input  logic [32*M-1:0] s_data,
     input  logic [   M-1:0] s_none,
     input  logic [   M-1:0] s_valid,
@@ -50,22 +52,34 @@ module flare_engine #(
     input  logic            b_ready,
     input  logic [    63:0] d_word,
     input  logic            d_valid,
-    output logic            d_ready
+    output logic            d_ready,
+    // The network: inputs that are bytes already; outputs, and of which slice.
+    input  logic [     7:0] i_byte,
+    input  logic            i_valid,
+    output logic            i_ready,
+    output logic [     7:0] o_value,
+    output logic [     6:0] o_slice,
+    output logic            o_valid,
+    input  logic            o_ready
 );
-  logic start, start1, clear, decode, goes_on, book_write, table_write, full, empty;
+  logic start, start1, begins, clear, decode, alone, enhances, closing, opens, goes_on, book_write, table_write, full, empty;
   logic predicts, codes_busy, unpacks, code_asks, unpack_asks, wrong;
   logic [7:0] nz;
   logic [W-1:0] ny, nx;
   logic [A-1:0] row, plane;
   logic [1:0] last_batch, code_batch, unpack_batch;
-  logic [31:0] coarse, count, least, largest, cycles, predict_cycles, runs, coding;
+  logic [31:0] coarse, count, least, largest, cycles, predict_cycles, runs, coding, network;
   logic [127:0] total;
   logic [9:0] symbol;
   logic [11:0] table_at;
-  logic [6:0] slice;
+  logic [6:0] slice, net_slice, first_slice;
+  logic [M-1:0] may, seen;
+  logic [15*M-1:0] seen_place;
+  logic [32*M-1:0] seen_value;
   logic busy;
-  assign busy  = start || start1 || predicts || codes_busy || unpacks || !empty || (|m_valid) || e_valid;
+  assign busy  = start || start1 || predicts || codes_busy || unpacks || enhances || !empty || (|m_valid) || e_valid;
   assign clear = rst || start;
+  assign begins = start1 && !alone;  // a chunk
   always_ff @(posedge clk) begin
     start1 <= start && !rst;
     if (start) begin
@@ -78,6 +92,7 @@ module flare_engine #(
   end
   flare_csr #(
       .M(M),
+      .P(P),
       .W(W),
       .A(A)
   ) csr (
@@ -89,6 +104,7 @@ module flare_engine #(
       .answer(reg_answer),
       .start,
       .decode,
+      .alone,
       .goes_on,
       .nz,
       .ny,
@@ -113,10 +129,11 @@ module flare_engine #(
       .cycles,
       .predicts(predict_cycles),
       .runs,
-      .codes(coding)
+      .codes(coding),
+      .network
   );
 
-  // ---- prediction; each array's values go to FIFO1 and FIFO2 ----
+  // ---- prediction; each array's values go to FIFO1, and out ----
   logic [32*M-1:0] code, value;
   logic [24*M-1:0] low;
   logic [8*M-1:0] high;
@@ -133,18 +150,20 @@ module flare_engine #(
   ) predict (
       .clk,
       .rst(clear),
-      .start(start1),
+      .start(begins),
       .decode,
       .nz,
       .ny,
       .nx,
       .row,
       .plane,
-      .hold(full),
+      .hold(full || enhances),
+      .may,
       .busy(predicts),
       .job,
       .job_array,
       .job_shift,
+      .job_opens(opens),
       .job_at,
       .job_count,
       .a_data,
@@ -165,14 +184,19 @@ module flare_engine #(
       .m_last(last),
       .m_valid(made),
       .m_ready(taken),
-      .slice,
+      .f_valid(seen),
+      .f_place(seen_place),
+      .f_value(seen_value),
+      .closing,
+      .first_slice,
+      .slice(enhances ? net_slice : slice),
       .least,
       .largest,
       .cycles(predict_cycles),
       .runs
   );
   generate
-    for (genvar k = 0; k < M; k++) begin : fifo2
+    for (genvar k = 0; k < M; k++) begin : made_of
       flare_fifo #(
           .W(32),
           .DEPTH(VALUES)
@@ -257,7 +281,7 @@ module flare_engine #(
   flare_coder coder (
       .clk,
       .rst(clear),
-      .start(start1 && !decode),
+      .start(begins && !decode),
       .coarse,
       .total,
       .last_batch,
@@ -286,7 +310,7 @@ module flare_engine #(
   flare_unpack unpack (
       .clk,
       .rst(clear),
-      .start(start1 && decode),
+      .start(begins && decode),
       .total,
       .last_batch,
       .busy(unpacks),
@@ -319,5 +343,47 @@ module flare_engine #(
       .m_valid(turn_valid),
       .m_ready(wants),
       .m_last(in_last)
+  );
+
+  // ---- FIFO2 and the network ----
+  flare_enhance #(
+      .M(M),
+      .P(P),
+      .W(W),
+      .BLOCKS(BLOCKS)
+  ) enhance (
+      .clk,
+      .rst,
+      .clear(start),
+      .decode,
+      .alone,
+      .begins(start1 && alone),
+      .reg_write,
+      .reg_at,
+      .reg_data,
+      .cycles(network),
+      .nz,
+      .ny,
+      .nx,
+      .job(job && job_shift == 2'd0),
+      .job_array,
+      .job_opens(opens),
+      .may,
+      .f_valid(seen),
+      .f_place(seen_place),
+      .f_value(seen_value),
+      .closing,
+      .first_slice,
+      .busy(enhances),
+      .slice(net_slice),
+      .least,
+      .largest,
+      .i_byte,
+      .i_valid,
+      .i_ready,
+      .o_value,
+      .o_slice,
+      .o_valid,
+      .o_ready
   );
 endmodule

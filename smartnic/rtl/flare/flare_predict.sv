@@ -17,10 +17,12 @@ module flare_predict #(
     input  logic [   A-1:0] row,        // the SRAM's: half of nx, rounded up; by half of ny
     input  logic [   A-1:0] plane,
     input  logic            hold,       // no block may begin
+    input  logic [   M-1:0] may,        // an array may take a block
     output logic            busy,
     output logic            job,        // a block begins: by which array, where, points
     output logic [ LOG-1:0] job_array,
     output logic [     1:0] job_shift,
+    output logic            job_opens,  // a slab
     output logic [ 3*W-1:0] job_at,
     output logic [    17:0] job_count,
     // Values, or codes, of anchors; their codes, and what they are decoded to.
@@ -43,6 +45,12 @@ module flare_predict #(
     output logic [   M-1:0] m_last,
     output logic [   M-1:0] m_valid,
     input  logic [   M-1:0] m_ready,
+    // All values of blocks of the finest level, and where in the block each is; slices whose ranges are put together.
+    output logic [   M-1:0] f_valid,
+    output logic [15*M-1:0] f_place,
+    output logic [32*M-1:0] f_value,
+    output logic            closing,
+    output logic [     6:0] first_slice,
     input  logic [     6:0] slice,      // asks for its range
     output logic [    31:0] least,
     output logic [    31:0] largest,
@@ -82,15 +90,15 @@ module flare_predict #(
 
   // ---- blocks ----
   logic [M-1:0] idle, running;
-  logic order_busy, valid, opens, decodes, of_slices, closes, closing;
-  logic [6:0] first_slice;
+  logic order_busy, valid, opens, decodes, of_slices, closes;
+  assign job_opens = opens;
   // Ranges are put together before the next slab begins.
-  assign job    = valid && !hold && (opens ? &idle && !of_slices && !closing : |idle);
+  assign job    = valid && !hold && (opens ? &idle && !of_slices && !closing : |(idle & may));
   assign busy   = anchors_busy || anchors_were || order_busy || idle != '1 || of_slices || closing;
   assign closes = of_slices && &idle && (!valid || opens);
   always_comb begin
     job_array = '0;
-    for (int k = M - 1; k >= 0; k--) if (idle[k]) job_array = LOG'(k);
+    for (int k = M - 1; k >= 0; k--) if (idle[k] && (may[k] || opens)) job_array = LOG'(k);
   end
   always_ff @(posedge clk) begin
     anchors_were <= anchors_busy;
@@ -127,8 +135,9 @@ module flare_predict #(
   );
 
   logic [M-1:0] q_valid, q_write, of_finest, seen;
+  assign f_valid = seen & of_finest;
   logic [A*M-1:0] q_at;
-  logic [32*M-1:0] q_data, known, seen_value;
+  logic [32*M-1:0] q_data, known;
   logic [5*M-1:0] seen_plane;
   flare_sram #(
       .M(M),
@@ -148,9 +157,9 @@ module flare_predict #(
       .clk,
       .rst,
       .clear(job && opens),
-      .valid(seen & of_finest),
+      .valid(f_valid),
       .slice(seen_plane),
-      .value(seen_value),
+      .value(f_value),
       .close(closes),
       .first(first_slice),
       .closing,
@@ -162,7 +171,7 @@ module flare_predict #(
     for (genvar k = 0; k < M; k++) begin : block
       logic [14:0] asked, made, place;
       logic asks, gives, comes, given, taken, accepts;
-      logic [4:0] came_plane;
+      logic [14:0] came;
       logic [1:0] shift;
       logic [A:0] base, offset;
       flare_block work (
@@ -178,7 +187,7 @@ module flare_predict #(
           .k_ready(q_ready[k] && asks),
           .k_data(known[32*k+:32]),
           .k_comes(comes),
-          .k_plane(came_plane),
+          .k_place(came),
           .s_data(s_data[32*k+:32]),
           .s_none(s_none[k]),
           .s_valid(s_valid[k]),
@@ -209,8 +218,9 @@ module flare_predict #(
       assign taken      = m_ready[k] && accepts;
       assign given      = gives && taken;
       assign seen[k]    = comes || given;
-      assign seen_plane[5*k+:5]   = comes ? came_plane : made[14:10];
-      assign seen_value[32*k+:32] = comes ? known[32*k+:32] : m_value[32*k+:32];
+      assign f_place[15*k+:15]   = comes ? came : made;
+      assign seen_plane[5*k+:5]  = f_place[15*k+10+:5];
+      assign f_value[32*k+:32] = comes ? known[32*k+:32] : m_value[32*k+:32];
     end
   endgenerate
 endmodule

@@ -1,5 +1,6 @@
 /* flare_net.cpp - the Verilated flare_net.sv behind flare_net_sim.h. */
 #include "flare_net_sim.h"
+#include "flare_net_words.h"
 
 #include <string.h>
 #include <vector>
@@ -20,23 +21,6 @@ namespace
 {
 
 enum { PATIENCE = 10000000 };
-
-/* Which channel lane i of group g is, of layer l's inputs; -1: none. */
-int channel_of(int side, int l, int g, int i)
-{
-    const int first = (8 + side - 1) / side; /* groups of the first layer's 8 */
-    if (l == 2 && g >= first) {
-        const int c = (g - first) * side + i;
-        return c < 16 ? 8 + c : -1;
-    }
-    const int c = g * side + i, most = l == 2 ? 8 : flare_net_in[l];
-    return c < most ? c : -1;
-}
-
-int groups_of(int channels, int side)
-{
-    return (channels + side - 1) / side;
-}
 
 template <class T, int P> struct simulated : flare_net_sim {
     VerilatedContext context;
@@ -59,56 +43,34 @@ template <class T, int P> struct simulated : flare_net_sim {
 
     void load(const flare_net &net) override
     {
-        const int8_t *weight = net.weight;
-        const int32_t *bias = net.bias;
-        unsigned word = 0, biases = 0;
-        top.shifts = 0;
+        const flare_net_words words(net, P);
         for (int i = 0; i < 4; i++)
             edge();
         top.rst = 1;
         for (int i = 0; i < 4; i++)
             edge();
         top.rst = 0;
-        for (int l = 0; l < FLARE_NET_LAYERS; l++) {
-            const int in = flare_net_in[l], out = flare_net_out[l];
-            const int groups = l == 2 ? groups_of(8, P) + groups_of(16, P) : groups_of(in, P);
-            for (int o = 0; o < groups_of(out, P); o++) {
-                for (int g = 0; g < groups; g++)
-                    for (int tap = 0; tap < 9; tap++)
-                        put_weights(weight, in, out, l, o, g, tap, word++);
-                for (int j = 0; j < P; j++)
-                    top.write_bias[j] = o * P + j < out ? (uint32_t)bias[o * P + j] : 0;
-                top.write_at = (uint8_t)biases++;
-                top.bias_write = 1;
-                edge();
-                top.bias_write = 0;
-            }
-            top.shifts |= (uint32_t)net.shift[l] << 5 * l;
-            weight += 9 * in * out;
-            bias += out;
+        top.shifts = words.shifts;
+        for (size_t at = 0; at < words.weight.size() / (P * P); at++) {
+            memcpy(&top.write_weight[0], &words.weight[at * P * P], P * P);
+            top.write_at = (uint8_t)at;
+            top.weight_write = 1;
+            edge();
         }
+        top.weight_write = 0;
+        for (size_t at = 0; at < words.bias.size() / P; at++) {
+            memcpy(&top.write_bias[0], &words.bias[at * P], 4 * P);
+            top.write_at = (uint8_t)at;
+            top.bias_write = 1;
+            edge();
+        }
+        top.bias_write = 0;
     }
 
     void inputs(bool bytes, unsigned char beside) override
     {
         top.bytes = bytes;
         top.beside = beside;
-    }
-
-    void put_weights(const int8_t *weight, int in, int out, int l, int o, int g, int tap,
-                     unsigned word)
-    {
-        int8_t bytes[P * P];
-        for (int j = 0; j < P; j++)
-            for (int i = 0; i < P; i++) {
-                const int to = o * P + j, from = channel_of(P, l, g, i);
-                bytes[P * j + i] = to < out && from >= 0 ? weight[(to * in + from) * 9 + tap] : 0;
-            }
-        memcpy(&top.write_weight[0], bytes, sizeof bytes);
-        top.write_at = (uint8_t)word;
-        top.weight_write = 1;
-        edge();
-        top.weight_write = 0;
     }
 
     bool run(const int32_t *value, int32_t least, int32_t largest, size_t height, size_t width,

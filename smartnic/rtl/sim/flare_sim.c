@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "enhance/enhance.h"
 #include "flare_sim_engine.h"
 #include "interp/flare.h"
 
@@ -27,12 +28,14 @@ static const struct model {
 };
 
 /* The engine's memories (flare_engine.sv). */
-enum { SECTION = 8192, SRAM_WORDS = 1 << 18, FIFO1_CODES = 1 << 18, LONGEST = 65535 };
+enum { SECTION = 8192, SRAM_WORDS = 1 << 18, FIFO1_CODES = 1 << 18, LONGEST = 65535, BLOCKS = 16 };
 
 struct flare_sim {
     const struct model *model;
     void *at;
     unsigned stall;
+    const struct flare_net *net;
+    bool loaded;
 };
 
 struct flare_sim *flare_sim_open(unsigned arrays)
@@ -70,6 +73,41 @@ bool flare_sim_fits(const size_t extent[3])
         return false;
     zmpi_flare_plan(extent, &c);
     return c.coarse <= FIFO1_CODES;
+}
+
+/* ---- the network ---- */
+
+void flare_sim_net(struct flare_sim *s, const struct flare_net *net)
+{
+    s->net = net;
+    s->loaded = false;
+}
+
+bool flare_sim_net_fits(const size_t extent[3])
+{
+    enum { SIDE = ZMPI_FLARE_BLOCK };
+    const size_t down = (extent[1] + SIDE - 1) / SIDE, across = (extent[2] + SIDE - 1) / SIDE;
+    return down <= BLOCKS && across <= BLOCKS / down;
+}
+
+static void use_net(struct flare_sim *s, struct flare_sim_run *r)
+{
+    r->net = s->net;
+    r->loads = !s->loaded;
+    s->loaded = true;
+    zmpi_net_patches(r->chunk->extent[1], &r->piece[0]);
+    zmpi_net_patches(r->chunk->extent[2], &r->piece[1]);
+}
+
+bool flare_sim_piece(struct flare_sim *s, const unsigned char *in, unsigned char beside,
+                     size_t height, size_t width, int8_t *out)
+{
+    struct flare_sim_chunk c = {.extent = {1, height, width}, .out = out};
+    struct flare_sim_run r = {.chunk = &c, .stall = s->stall, .in = in, .beside = beside};
+    if (!s->net)
+        return false;
+    use_net(s, &r);
+    return s->model->run(s->at, &r);
 }
 
 /* ---- ways through a chunk ---- */
@@ -405,11 +443,13 @@ bool flare_sim_decode(struct flare_sim *s, struct flare_sim_chunk *c, const unsi
                       size_t size)
 {
     bool good = false;
-    if (!flare_sim_fits(c->extent))
+    if (!flare_sim_fits(c->extent) || (c->out && !(s->net && flare_sim_net_fits(c->extent))))
         return false;
     struct driver *d = driver_new(s, c, size, size, true);
     if (ready(d) && unpack(d, src, size)) {
         d->run.ask = give_table;
+        if (c->out)
+            use_net(s, &d->run);
         good = s->model->run(s->at, &d->run);
     }
     driver_free(d);

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "flare_net.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,6 +20,10 @@ struct flare_sim_chunk {
     int32_t least[128], largest[128];      /* decoded value of each slice: made */
     uint64_t cycles, predict, runs, codes; /* made: from start to end; while it predicts; of all
                                               arrays; while it codes or decodes */
+    /* Back, where there is a network: its output for each value, 0 in slices whose values are all
+     * the same; its cycles. NULL: it does not run. */
+    int8_t *out;
+    uint64_t network;
 };
 
 struct flare_sim;
@@ -36,6 +42,15 @@ size_t flare_sim_encode(struct flare_sim *s, struct flare_sim_chunk *c, unsigned
 /* src is untrusted. False: it is damaged, or as above. */
 bool flare_sim_decode(struct flare_sim *s, struct flare_sim_chunk *c, const unsigned char *src,
                       size_t size);
+
+/* The network that decoded values go through from now on; NULL: none. */
+void flare_sim_net(struct flare_sim *s, const struct flare_net *net);
+/* Does a batch of a chunk of this shape fit FIFO2? */
+bool flare_sim_net_fits(const size_t extent[3]);
+/* The network by itself: a piece's inputs, and what is beside it. False: there is no network, or
+ * the engine does not answer. */
+bool flare_sim_piece(struct flare_sim *s, const unsigned char *in, unsigned char beside,
+                     size_t height, size_t width, int8_t *out);
 
 /* The decoder by itself: one section of `size` bytes back to its n <= 8192 codes. table: of each 12
  * bits, the first lowest, the length of the code that they begin with << 10 | its symbol. False: it

@@ -25,6 +25,13 @@ struct flare_sim_run {
      * to a table. */
     void (*ask)(void *context, unsigned batch, const uint32_t *count, uint16_t *book);
     void *context;
+    /* The network, if chunk->out is there; in pieces of this size. in: inputs that are all there
+     * is to do, or NULL. loads: it is another one than before. */
+    const struct flare_net *net;
+    bool loads;
+    size_t piece[2];
+    const unsigned char *in;
+    unsigned char beside;
 };
 
 /* The way through the new points of a block, in the order of their codes. */

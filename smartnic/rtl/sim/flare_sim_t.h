@@ -5,8 +5,11 @@
  * Parameter: ARRAYS.
  */
 #include "flare_sim.h"
+#include "flare_net_words.h"
 #include "flare_sim_engine.h"
 
+#include <algorithm>
+#include <cstring>
 #include <deque>
 
 #include "verilated.h"
@@ -70,7 +73,9 @@ class driver
     {
         reset();
         set_registers();
-        write(COMMAND, r.decode ? 3 : 1);
+        if (r.net)
+            set_network();
+        write(COMMAND, r.in ? 9 : r.decode ? 3 : 1);
         top.reg_at = COMMAND;
         step(8); /* until the answer is of a run that has begun */
         while (!failed && (top.reg_answer & BUSY)) {
@@ -85,8 +90,9 @@ class driver
 
   private:
     enum { COMMAND = 2, NZ = 4, NY, NX, ROW, PLANE, LAST_BATCH, COARSE, TOTAL = 12, CYCLES = 16 };
+    enum { NETWORK = 24, PIECE, SHIFTS, WEIGHTS, BIASES, SIDE = 30 };
     enum { SLICES = 256, COUNTS = 1024, BOOK = 2048, TABLE = 4096 };
-    enum { BUSY = 1, ASKS = 2, WRONG = 4, LATENCY = 3, PATIENCE = 100000 };
+    enum { BUSY = 1, ASKS = 2, WRONG = 4, LATENCY = 3, PATIENCE = 4000000 };
 
     JOIN(Vflare_, ARRAYS) & top;
     flare_sim_run &r;
@@ -97,6 +103,7 @@ class driver
     unsigned idle = 0;
     bool failed = false;
     size_t anchors_in = 0, anchors_out = 0, escapes = 0, words = 0;
+    size_t bytes = 0, outputs = 0, slice = 0; /* of the network; outputs of this slice */
 
     bool stalls()
     {
@@ -118,6 +125,7 @@ class driver
     {
         top.reg_write = top.s_valid = top.m_ready = 0;
         top.a_valid = top.n_ready = top.e_ready = top.x_valid = top.b_ready = top.d_valid = 0;
+        top.i_valid = top.o_ready = 0;
         top.rst = 1;
         for (int i = 0; i < 4; i++)
             edge();
@@ -158,6 +166,31 @@ class driver
             write(TOTAL + b, (uint32_t)r.total[b]);
     }
 
+    void set_network()
+    {
+        const size_t n = r.chunk->extent[0] * plane();
+        memset(r.chunk->out, 0, n);
+        write(NETWORK, 1u | (uint32_t)(r.in != nullptr) << 1 | (uint32_t)r.beside << 8);
+        write(PIECE, (uint32_t)(r.piece[0] | r.piece[1] << 8));
+        if (!r.loads)
+            return;
+        uint32_t side, word;
+        read(SIDE, 1, &side);
+        const flare_net_words words(*r.net, (int)side);
+        write(SHIFTS, words.shifts);
+        for (size_t i = 0; i < words.weight.size(); i += 4) {
+            memcpy(&word, &words.weight[i], 4); /* the lowest first: machines that simulate do so */
+            write(WEIGHTS, word);
+        }
+        for (const uint32_t bias : words.bias)
+            write(BIASES, bias);
+    }
+
+    size_t plane() const
+    {
+        return r.chunk->extent[1] * r.chunk->extent[2];
+    }
+
     /* The book of a batch. */
     void answer(unsigned batch)
     {
@@ -175,13 +208,18 @@ class driver
 
     bool finish()
     {
-        static uint32_t range[256], count[4];
+        static uint32_t range[256], count[5];
         read(SLICES, 256, range);
         for (unsigned i = 0; i < 128; i++) {
             r.chunk->least[i] = (int32_t)range[2 * i];
             r.chunk->largest[i] = (int32_t)range[2 * i + 1];
         }
-        read(CYCLES, 4, count);
+        read(CYCLES, 5, count);
+        r.chunk->network = count[4];
+        if (r.net && outputs && outputs != plane())
+            return false; /* within a slice */
+        if (r.in)
+            return bytes == r.chunk->extent[0] * plane() && outputs;
         r.chunk->cycles = count[0];
         r.chunk->predict = count[1];
         r.chunk->runs = count[2];
@@ -210,23 +248,27 @@ class driver
             take_anchors();
             take_values();
             take_bits();
+            take_outputs();
             if (top.job)
                 begin();
             const bool moved[] = {top.a_valid && top.a_ready, top.x_valid && top.x_ready,
-                                  top.d_valid && top.d_ready};
+                                  top.d_valid && top.d_ready, top.i_valid && top.i_ready};
             const uint32_t gone = offered & top.s_ready;
             edge();
             anchors_in += moved[0];
             escapes += moved[1];
             words += moved[2];
+            bytes += moved[3];
             if (moved[0])
                 top.a_valid = 0;
             if (moved[1])
                 top.x_valid = 0;
             if (moved[2])
                 top.d_valid = 0;
+            if (moved[3])
+                top.i_valid = 0;
             offered &= ~gone;
-            if (moved[0] || moved[1] || moved[2] || gone)
+            if (moved[0] || moved[1] || moved[2] || moved[3] || gone)
                 idle = 0;
         }
     }
@@ -256,6 +298,10 @@ class driver
             top.d_word = r.word[words];
             top.d_valid = 1;
         }
+        if (r.in && !top.i_valid && bytes < r.chunk->extent[0] * plane() && !stalls()) {
+            top.i_byte = r.in[bytes];
+            top.i_valid = 1;
+        }
         uint32_t takes = 0;
         for (unsigned k = 0; k < ARRAYS; k++) {
             if (!bit(offered, k) && give[k].left > 0 && !stalls()) {
@@ -270,6 +316,7 @@ class driver
         top.n_ready = !stalls();
         top.e_ready = !stalls();
         top.b_ready = !stalls();
+        top.o_ready = !stalls();
     }
 
     void take_anchors()
@@ -316,6 +363,28 @@ class driver
             if (!failed)
                 r.word[words++] = top.b_word;
         }
+    }
+
+    /* Piece by piece of a slice, each row by row. */
+    void take_outputs()
+    {
+        if (!(top.o_valid && top.o_ready))
+            return;
+        idle = 0;
+        failed |= !r.net || top.o_slice >= r.chunk->extent[0];
+        if (outputs == plane())
+            outputs = 0;
+        failed |= outputs && top.o_slice != slice;
+        if (failed)
+            return;
+        slice = top.o_slice;
+        const size_t ny = r.chunk->extent[1], nx = r.chunk->extent[2];
+        const size_t row = outputs / (r.piece[0] * nx) * r.piece[0];
+        const size_t h = std::min(r.piece[0], ny - row);
+        const size_t i = outputs - row * nx, column = i / (h * r.piece[1]) * r.piece[1];
+        const size_t w = std::min(r.piece[1], nx - column), k = i - h * column;
+        r.chunk->out[slice * plane() + (row + k / w) * nx + column + k % w] = (int8_t)top.o_value;
+        outputs++;
     }
 
     void begin()

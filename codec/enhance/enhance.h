@@ -46,13 +46,20 @@ void zmpi_net_input(enum zmpi_type type, const unsigned char *at, size_t row, si
 /* How an extent is cut into patches: so many, each of so many points but perhaps the last. */
 size_t zmpi_net_patches(size_t extent, size_t *size);
 
-/* One thread's buffers for a network; NULL: no memory. */
+/* One thread's buffers for a network, which must stay; NULL: no memory. */
 struct zmpi_net_work;
 struct zmpi_net_work *zmpi_net_work_new(const struct zmpi_net *net);
 void zmpi_net_work_free(struct zmpi_net_work *w);
 /* The output for each element of a chunk that was decoded to `words`. */
 void zmpi_net_run(struct zmpi_net_work *w, enum zmpi_type type, double abs_bound,
                   const size_t extent[3], const unsigned char *words, int8_t *out);
+
+/* Hardware that does it: a patch of h x w inputs, without gaps, to outputs. False: it cannot, and
+ * the CPU does it. From several threads at once. */
+typedef bool zmpi_net_engine(const struct zmpi_net *net, const unsigned char *in, size_t h,
+                             size_t w, int8_t *out);
+/* From now on, in this process; NULL: none. Not while something is enhanced. */
+void zmpi_net_use(zmpi_net_engine *engine);
 
 /* ---- what a file has of it: a section (format.md 2.9) ---- */
 

@@ -59,6 +59,7 @@ struct zmpi_net_work *zmpi_net_work_new(const struct zmpi_net *net)
     if (!w)
         return NULL;
     uint32_t *dst = w->weight;
+    w->net = net;
     for (int l = 0; l < ZMPI_NET_LAYERS; l++) {
         const int outs = zmpi_net_out[l], at_once = outs < 8 ? outs : 8;
         w->shift[l] = net->shift[l];
@@ -111,6 +112,13 @@ void zmpi_net_input(enum zmpi_type type, const unsigned char *at, size_t row, si
         }
 }
 
+static zmpi_net_engine *engine;
+
+void zmpi_net_use(zmpi_net_engine *e)
+{
+    engine = e;
+}
+
 void zmpi_net_run(struct zmpi_net_work *w, enum zmpi_type type, double abs_bound,
                   const size_t extent[3], const unsigned char *words, int8_t *out)
 {
@@ -125,7 +133,8 @@ void zmpi_net_run(struct zmpi_net_work *w, enum zmpi_type type, double abs_bound
                 const size_t v = extent[2] - x < wide ? extent[2] - x : wide;
                 const size_t at = (z * extent[1] + y) * row + x;
                 zmpi_net_input(type, words + at * width, row, h, v, 16 / abs_bound, w->patch);
-                zmpi_kernels()->net(w, h, v);
+                if (!engine || !engine(w->net, w->patch, h, v, w->out))
+                    zmpi_kernels()->net(w, h, v);
                 for (size_t i = 0; i < h; i++)
                     memcpy(out + at + i * row, w->out + i * v, v);
             }

@@ -18,6 +18,7 @@ enum {
 };
 
 struct zmpi_net_work {
+    const struct zmpi_net *net;
     unsigned shift[ZMPI_NET_LAYERS];
     int32_t bias[ZMPI_NET_BIASES];
     uint32_t weight[NET_DOTS]; /* of four channels each, as the loops take them */

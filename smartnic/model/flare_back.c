@@ -6,8 +6,7 @@
 
 enum {
     ANCHORS = 8,
-    TABLE = 4096 + 20, /* a batch's, with the registers beside it */
-    HEAD = 3,          /* a section's sizes, before its first word */
+    HEAD = 3, /* a section's sizes, before its first word */
     SLICES = 32 + 3,
     START = 4,
     STEP = 64 /* codes that are looked at together */
@@ -113,7 +112,7 @@ double flare_back_time(const struct flare_core *core, const size_t extent[3],
     begin_block(&k);
     for (size_t s = 0; s < sections; s++) {
         if (section[s].begins_batch)
-            ready += TABLE;
+            ready += FLARE_RTL_TABLE;
         double word = (ready > gone[s % 2] ? ready : gone[s % 2]) + HEAD;
         ready = word;
         for (int i = 0; i < 4; i++) {

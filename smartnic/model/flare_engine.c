@@ -225,7 +225,7 @@ double flare_net_time(unsigned side, const size_t extent[3], const int32_t *leas
                       const int32_t *largest)
 {
     /* Between batches; to ask for a slice's range; a piece's reciprocal, and layers that end. */
-    enum { BATCH = 1, RANGE = 3, PIECE = 24 + 32 };
+    enum { BATCH = 1, RANGE = 3, PIECE = 24 + 25 };
     const size_t down = (extent[1] - 1) / FLARE_NET_SIDE + 1;
     const size_t across = (extent[2] - 1) / FLARE_NET_SIDE + 1;
     const size_t high = (extent[1] - 1) / down + 1, wide = (extent[2] - 1) / across + 1;
@@ -240,4 +240,10 @@ double flare_net_time(unsigned side, const size_t extent[3], const int32_t *leas
     for (size_t z = 0; z < extent[0]; z++)
         all += RANGE + (least[z] < largest[z] ? of_slice : 0);
     return (double)all;
+}
+
+double flare_enhance_time(double back, double network, const size_t extent[3])
+{
+    const double more = (double)((extent[0] - 1) / FLARE_SIDE), each = network / (more + 1);
+    return back + network - more * (each < FLARE_RTL_TABLE ? each : FLARE_RTL_TABLE);
 }

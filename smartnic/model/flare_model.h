@@ -37,6 +37,8 @@ double flare_share(unsigned levels);
 /* Of our RTL: from a point's address to its code, and to the next direction; from a block's last
  * known point to the first direction, and from its end to the next block. */
 enum { FLARE_RTL_DRAIN = 8, FLARE_RTL_BEGIN = 2, FLARE_BATCHES_MOST = 4 };
+/* For a batch's table, with the registers beside it. */
+enum { FLARE_RTL_TABLE = 4096 + 20 };
 
 struct flare_core {
     unsigned arrays;         /* M */
@@ -96,6 +98,9 @@ double flare_net_cycles(unsigned side);
 /* Cycles that it takes for a chunk whose slices have these ranges. */
 double flare_net_time(unsigned side, const size_t extent[3], const int32_t *least,
                       const int32_t *largest);
+/* Back with the network: a batch waits until the one before went through it. Only its table comes
+ * meanwhile. */
+double flare_enhance_time(double back, double network, const size_t extent[3]);
 
 /* ---- bytes off the chip (flare_traffic.c) ---- */
 

@@ -4,6 +4,7 @@
  *
  * ZMPI_FLARE_NETWORK names a file that zmpi enhance wrote: its streams are decoded to what the
  * network makes of them, which runs in the engine. */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>

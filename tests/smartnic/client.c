@@ -7,6 +7,8 @@
  *     nic_client edges                      calls for which there is no room, or no sense
  *     nic_client large BYTES
  *     nic_client flare                      by encoder 3's profile FLARE
+ *     nic_client decode FILE                its 2 x 40 x 46 floats at rel=2e-2 by this profile, as
+ *                                           the daemon decodes them, to stdout
  *
  * Prints how many were compressed by the daemon, and decoded.
  */
@@ -260,6 +262,27 @@ static void large(const struct zmpi_array *a, const char *bound, int encoder)
            offload.failed ? ", which failed" : "");
 }
 
+static void decode(const char *path)
+{
+    static const struct zmpi_array a = {ZMPI_F32, {2, 40, 46}};
+    static float value[2 * 40 * 46], is[2 * 40 * 46];
+    const struct zmpi_device *d = nic();
+    const size_t capacity = zmpi_compress_capacity(&a);
+    unsigned char *stream = malloc(capacity);
+    size_t size;
+    FILE *f = fopen(path, "rb");
+    if (!stream || !f || fread(value, sizeof value, 1, f) != 1)
+        FAIL("%s", path);
+    fclose(f);
+    const struct zmpi_job job = job_of(&a, "rel=2e-2", ZMPI_INTERP, value);
+    if (zmpi_job_compress(zmpi_device_cpu(), &job, stream, capacity, value, &size))
+        FAIL("the CPU cannot");
+    if (d->decompress(is, sizeof is, stream, size, NULL, 1))
+        FAIL("back: %s", d->problem() ? d->problem() : "no reason");
+    fwrite(is, sizeof is, 1, stdout);
+    free(stream);
+}
+
 /* The program's signals stay its own. */
 static void open_plugin(void)
 {
@@ -287,8 +310,10 @@ int main(int argc, char **argv)
         large(&(struct zmpi_array){ZMPI_F32, {1, 1, (size_t)atoll(argv[2]) / 4}}, "abs=0.1", 1);
     } else if (argc > 1 && strcmp(argv[1], "flare") == 0) {
         large(&(struct zmpi_array){ZMPI_F32, {40, 50, 60}}, "abs=1e-3", ZMPI_INTERP);
+    } else if (argc > 2 && strcmp(argv[1], "decode") == 0) {
+        decode(argv[2]);
     } else {
-        FAIL("same, any, edges, large or flare");
+        FAIL("same, any, edges, large, flare or decode");
     }
     return 0;
 }

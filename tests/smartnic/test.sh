@@ -110,16 +110,15 @@ network) # FLARE's network, by the simulated engine
 import array, math, random
 random.seed(1)
 array.array('f', (math.sin(x * .21 + z * .1) * math.cos(y * .17) + random.gauss(0, .004)
-                  for z in range(2) for y in range(40) for x in range(45))).tofile(open('x.raw', 'wb'))"
-    "$bin/zmpi" compress -t f32 -d 2x40x45 -e rel=2e-2 --codec interp:flare x.raw x.zmpi
+                  for z in range(2) for y in range(40) for x in range(46))).tofile(open('x.raw', 'wb'))"
+    "$bin/zmpi" compress -t f32 -d 2x40x46 -e rel=2e-2 --codec interp:flare x.raw x.zmpi
     "$bin/zmpi" decompress x.zmpi plain
     "$bin/zmpi" enhance --train x.raw --epochs 30 --always x.zmpi
     "$bin/zmpi" decompress --enhance x.zmpi want
     ! cmp -s plain want || fail "the network changes nothing"
     for network in '' x.zmpi; do
         ZMPI_FLARE_NETWORK=$network serve zmpi-nicd --timeout 100 --engine flare-sim
-        ZMPI_DEVICE=smartnic "$bin/zmpi" decompress -v x.zmpi got >said 2>log || fail "zmpi decompress failed by the daemon"
-        grep -q 'device smartnic' said || fail "not by the daemon: $(cat said log)"
+        "$client" decode x.raw >got 2>log || fail "nic_client decode failed"
         cmp got "$([[ $network ]] && echo want || echo plain)" || fail "other values, network '$network'"
         stop
     done

@@ -329,6 +329,16 @@ static int fail_in_order(void)
                      "pipe");
 }
 
+/* A bound is kept to the letter, and may take all of a header or of coordinates. */
+static void say_few(const struct tool_work *w)
+{
+    const uint64_t count = w->in.physical / zmpi_type_size(w->type);
+    if (w->bound.mode != ZMPI_LOSSLESS && count <= (uint64_t)w->options.exact_below)
+        printf("%llu values within the bound: so few, such as coordinates, would be exact in a "
+               "program's call (ZMPI_EXACT_BELOW); -e lossless keeps them\n",
+               (unsigned long long)count);
+}
+
 int tool_compress(int argc, char **argv)
 {
     struct tool_work w = {.least_bound = (double)INFINITY};
@@ -375,8 +385,10 @@ int tool_compress(int argc, char **argv)
     }
     if (!status && w.verbose && w.container.count)
         printf("device %s (%s)\n", zmpi_use_device(&w.offload.coded)->name, w.offload.coded.why);
-    if (!status && w.container.count)
+    if (!status && w.container.count) {
         say_bound(&w);
+        say_few(&w);
+    }
     zmpi_container_free(&w.container);
     tool_input_close(&w.in);
     return status;

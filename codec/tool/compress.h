@@ -10,7 +10,7 @@ struct tool_work {
     struct zmpi_options options;
     enum zmpi_type type;
     struct zmpi_bound bound;
-    bool bound_given, verbose;
+    bool bound_given, verbose, looks_told;
     int encoder; /* 0: not given */
     enum zmpi_variant variant;
     size_t shape[3];  /* of one component; 0 0 0: not given */
@@ -42,6 +42,6 @@ uint64_t tool_component_begin(const struct tool_work *w, int c);
 int tool_read_component(struct tool_work *w, int c, uint64_t at, unsigned char *buffer,
                         unsigned char *rest, size_t *n);
 /* Numbers of which every byte matters are not for a bound, nor are data that -t does not name. */
-int tool_check_data(const struct tool_work *w, const unsigned char *input, size_t bytes);
+int tool_check_data(struct tool_work *w, const unsigned char *input, size_t bytes);
 
 #endif

@@ -133,14 +133,15 @@ int tool_find_shape(struct tool_work *w)
 }
 
 /* Numbers of which every byte matters are not for a bound. */
-int tool_check_data(const struct tool_work *w, const unsigned char *input, size_t bytes)
+int tool_check_data(struct tool_work *w, const unsigned char *input, size_t bytes)
 {
     struct zmpi_judgement j = {0};
     char text[ZMPI_JUDGEMENT_TEXT];
     if (w->bound.mode == ZMPI_LOSSLESS)
         return TOOL_OK;
     zmpi_judge(&j, w->type, input, bytes / zmpi_type_size(w->type), false);
-    if (w->verbose) {
+    if (w->verbose && !w->looks_told) {
+        w->looks_told = true;
         zmpi_judgement_text(&j, w->type, text);
         printf("%s\n", text);
     }

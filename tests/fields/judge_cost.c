@@ -54,10 +54,11 @@ static void *allocate(size_t bytes)
     return room;
 }
 
+/* Processor time, since other programs run beside this one. */
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t); /* that of the thread takes as long as a judge */
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -71,6 +72,20 @@ static double median(double *x, int n)
 {
     qsort(x, (size_t)n, sizeof *x, compare);
     return x[n / 2];
+}
+
+/* What the clock takes, which is a third of what a judge does. */
+static double clock_cost(void)
+{
+    static double cost;
+    double each[MOST];
+    if (cost > 0)
+        return cost;
+    for (int i = 0; i < MOST; i++) {
+        const double begin = now();
+        each[i] = now() - begin;
+    }
+    return cost = median(each, MOST);
 }
 
 static void load(struct field *f, const char *path, size_t bytes)
@@ -140,7 +155,8 @@ static void ask(struct field *f, int k, bool warm)
         fail("does not compress: ", f->name);
     at[PARTS] = now();
     for (int i = 0; i < PARTS; i++)
-        f->seconds[i][k / 2] = i == ONCE || k % 2 == 0 ? at[i + 1] - at[i] : f->seconds[i][k / 2];
+        f->seconds[i][k / 2] =
+            i == ONCE || k % 2 == 0 ? at[i + 1] - at[i] - clock_cost() : f->seconds[i][k / 2];
 }
 
 int main(int argc, char **argv)

@@ -99,6 +99,7 @@ for mpi in openmpi mpich; do
     mpirun.$mpi $many -n 3 zmpi run ./field_io.$mpi check -t f32 -d 64x128x128 -e 2.1e-3 field_64x128x128.f32 $mpi.out
     zmpi decompress $mpi.out $mpi.plain
     zmpi view cmp $mpi.plain $mpi.out
+    python3 /usr/share/doc/zmpi/scripts/zmpi_reader.py cat $mpi.out | cmp - $mpi.plain
     python3 -c 'import sys, zmpi; a = zmpi.open(sys.argv[1], dtype="f4"); assert a.shape[-1]; print(a.shape)' $mpi.out
 done
 # The site's file is read.

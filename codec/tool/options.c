@@ -136,16 +136,18 @@ static int print_some(const struct zmpi_options *o, const struct zmpi_options *j
     return TOOL_OK;
 }
 
-static void print_rest(const struct zmpi_options *o, const char *file)
+static void print_file(const struct zmpi_options *o, const char *file)
 {
-    if (file)
-        printf("A new file %s is %s.\n\n", file,
-               zmpi_globs_match(o->never_files, file)
-                   ? "left alone: never_files of the site names it"
-               : !zmpi_options_file_matches(o, file) ? "left alone: ZMPI_FILES does not select it"
-               : o->bound_set || zmpi_rules_call(o, file, 0, &(struct zmpi_bound){0})
-                   ? "compressed"
-                   : "left alone: no bound is set for it");
+    printf("A new file %s is %s.\n\n", file,
+           zmpi_globs_match(o->never_files, file) ? "left alone: never_files of the site names it"
+           : !zmpi_options_file_matches(o, file)  ? "left alone: ZMPI_FILES does not select it"
+           : o->bound_set || zmpi_rules_call(o, file, 0, &(struct zmpi_bound){0})
+               ? "compressed"
+               : "left alone: no bound is set for it");
+}
+
+static void print_rest(void)
+{
     printf(
         "The more specific setting wins: hint, then calls of zmpi.h, then rules (ZMPI_CONFIG) that "
         "name\nfiles or communicators, then the environment, then rules of [*], then the site's "
@@ -177,8 +179,10 @@ int tool_options(int argc, char **argv)
         status = tool_fail("%s", message);
     if (!status)
         status = print_some(&o, &job, argv + optind, file, json);
+    if (!status && !json && file)
+        print_file(&o, file);
     if (!status && !json && argc == optind)
-        print_rest(&o, file);
+        print_rest();
     zmpi_options_free(&job);
     return status;
 }

@@ -179,6 +179,7 @@ ZMPI_CONFIG=rules.ini ZMPI_ERROR_BOUND=abs=0.5 "$ZMPI_TEST_BIN/zmpi" options --f
     grep -q 'now lossless (rule of rules.ini; overrides abs=0.5 of the environment)' || fail "zmpi options --file"
 printf '[*]\nerror_bound = rel=1e-3\n[part*.bin #2-3]\nerror_bound = lossless\n[part*.bin #7]\nerror_bound = abs=2\n' >calls.ini
 ZMPI_CONFIG=calls.ini ZMPI_ERROR_BOUND=abs=0.5 "$ZMPI_TEST_BIN/zmpi" options --file run/part_1.bin error_bound >said.txt
+grep -q 'part_1.bin is compressed' said.txt || fail "zmpi options --file NAME: whether the file is compressed"
 grep -q 'write calls 2 to 3: lossless (rule; overrides abs=0.5 of the environment)' said.txt &&
     grep -q 'write call 7: abs=2 (rule; overrides' said.txt || fail "zmpi options --file: rules for calls"
 ZMPI_CONFIG=calls.ini "$ZMPI_TEST_BIN/zmpi" options --file run/other.bin error_bound | grep -q 'write call' && fail "rules for other files' calls"

@@ -101,6 +101,7 @@ error_bound = rel=1e-2" >"$site"
     echo "[*.rst]
 error_bound = rel=1e-3
 files = *" >user.conf
+    "$build/bin/zmpi" options --file a.rst error_bound | grep -q 'a.rst is left alone: never_files' || fail "zmpi options --file"
     for name in a.rst secret.bin; do
         write $name ZMPI_ERROR_BOUND=rel=1e-3 'ZMPI_FILES=*' ZMPI_CONFIG=user.conf
         plain $name

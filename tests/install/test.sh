@@ -59,6 +59,19 @@ for one in prefix other; do
     PYTHONPATH=$work/$one/lib/python3/dist-packages python3 -c 'import zmpi; assert zmpi.decompress(zmpi.compress(b"1234", "lossless")) is not None'
 done
 
+# Documents' links lead somewhere, and the independent reader lies where they say.
+docs=$(dirname "$(find "$work/prefix" -path '*/doc/*' -name CHANGELOG.md)")
+(cd "$docs" && grep -rHoE --include='*.md' '\]\([^) ]+\)' .) | while IFS=: read -r file link; do
+    link=${link#*](}
+    link=${link%)}
+    link=${link%%#*}
+    case $link in '' | *://*) continue ;; esac
+    [ -e "$docs/$(dirname "$file")/$link" ] || { echo "$file: $link is not there"; exit 1; }
+done
+head -c 40000 "$here/test.sh" >"$work/bytes"
+"$work/prefix/bin/zmpi" compress -t f32 -e lossless "$work/bytes" "$work/bytes.z"
+"$docs/scripts/zmpi_reader.py" cat "$work/bytes.z" | cmp - "$work/bytes"
+
 # The site's settings are those of the prefix, wherever it is.
 mkdir -p "$work/other/etc/zmpi"
 printf '[*]\nerror_bound = rel=3e-5\n' >"$work/other/etc/zmpi/zmpi.conf"

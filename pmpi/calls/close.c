@@ -21,9 +21,10 @@ static bool still_empty(const struct zfile *f)
 /* If that fails, the data are in the container, which stays. */
 static int replace(struct zfile *f, int failed)
 {
-    int rc = zreplace_close(f, &f->plain);
+    bool few = false;
+    int rc = zreplace_close(f, &f->plain, &few);
     if (f->plain && f->rank == 0)
-        zreport_left_alone(f->path, ZLEFT_THERE, false);
+        zreport_left_alone(f->path, few ? ZLEFT_FEW_FLOATS : ZLEFT_THERE, false);
     return failed ? failed : rc;
 }
 

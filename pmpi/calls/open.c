@@ -355,6 +355,8 @@ static bool open_beside(struct zfile *f, MPI_Comm comm, struct zreplace *r, MPI_
     MPI_Errhandler handler = zfile_silence_errors(f);
     int rc = zf_file_preallocate(f, (MPI_Offset)zreplace_size(r));
     rc = rc ? rc : zreplace_fill(f);
+    if (f->amode & MPI_MODE_APPEND)
+        f->position = f->shared.start = zreplace_size(r);
     zfile_restore_handler(f, handler);
     const bool ok = zruntime_all(comm, !rc);
     if (!ok)

@@ -58,11 +58,13 @@ static bool is_space(const char *path, uint64_t size)
     return statvfs(path, &v) == 0 && v.f_bavail * v.f_frsize >= size && zbeside_may_be_long(size);
 }
 
-/* A file that may be read must have its data copied first. */
+/* A file that may be read must have its data copied first; what is appended to has them copied in
+ * any case. */
 bool zreplace_may(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o)
 {
-    const int never = MPI_MODE_APPEND | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE |
-                      MPI_MODE_SEQUENTIAL | MPI_MODE_RDONLY;
+    const int never =
+        MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_SEQUENTIAL | MPI_MODE_RDONLY;
+    const bool anew = amode & MPI_MODE_WRONLY && !(amode & MPI_MODE_APPEND);
     struct stat s;
     int ranks = 0, all = 0;
     if (amode & never || !o->bound_set || !zruntime_agreed() || PMPI_Comm_size(comm, &ranks) ||
@@ -70,9 +72,8 @@ bool zreplace_may(MPI_Comm comm, const char *path, int amode, const struct zmpi_
         return false;
     if (stat(path, &s) || !S_ISREG(s.st_mode) || s.st_size == 0 || s.st_nlink != 1)
         return false;
-    return (amode & MPI_MODE_WRONLY || (uint64_t)s.st_size <= o->adopt_below) &&
-           !has_format(path) && !zdecompress_is_known(path, o) &&
-           is_space(path, (uint64_t)s.st_size);
+    return (anew || (uint64_t)s.st_size <= o->adopt_below) && !has_format(path) &&
+           !zdecompress_is_known(path, o) && is_space(path, (uint64_t)s.st_size);
 }
 
 /* ---- begin ---- */
@@ -448,7 +449,7 @@ static int give_up(struct zfile *f)
     return rc;
 }
 
-int zreplace_close(struct zfile *f, bool *gone)
+int zreplace_close(struct zfile *f, bool *gone, bool *few)
 {
     const struct zreplace *r = f->replace;
     uint64_t all[2] = {0};
@@ -464,6 +465,7 @@ int zreplace_close(struct zfile *f, bool *gone)
     if (f->rank == 0 && !rc && zsession_is_at(f, f->place))
         (void)unlink(f->place);
     *gone = true;
+    *few = !untouched && all[1] < FLOATS_LEAST;
     end(f);
     return rc;
 }

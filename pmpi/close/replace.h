@@ -35,7 +35,7 @@ void zreplace_resized(struct zfile *f, uint64_t size);
 /* Collective, after a sync. */
 int zreplace_synced(struct zfile *f);
 /* Collective, at close, when all data of this session are in the container. *gone: the container
- * was given up, and its data are in the plain file. */
-int zreplace_close(struct zfile *f, bool *gone);
+ * was given up, and its data are in the plain file; *few: since they are no floats. */
+int zreplace_close(struct zfile *f, bool *gone, bool *few);
 
 #endif

@@ -19,13 +19,15 @@ static const char *const reason[] = {
     [ZLEFT_THERE] =
         ("existed before, and the program did not write all of it: without the old file "
          "a run compresses it"),
+    [ZLEFT_FEW_FLOATS] = "existed before, and what the program wrote are mostly no floats",
     [ZLEFT_AS_OTHERS] = "like others of this run, which saved too little and were made plain",
     [ZLEFT_FILTERED] = "HDF5's own: new datasets with a bound go through zmpi's filter",
     [ZLEFT_OPEN_OTHERWISE] = "also open by other means than MPI-IO"};
 static const char *const word[] = {
-    [ZLEFT_NOT_SELECTED] = "not selected", [ZLEFT_NO_BOUND] = "no bound",
-    [ZLEFT_THERE] = "there already",       [ZLEFT_AS_OTHERS] = "like others",
-    [ZLEFT_FILTERED] = "filter",           [ZLEFT_OPEN_OTHERWISE] = "open elsewhere"};
+    [ZLEFT_NOT_SELECTED] = "not selected",    [ZLEFT_NO_BOUND] = "no bound",
+    [ZLEFT_THERE] = "there already",          [ZLEFT_FEW_FLOATS] = "few floats",
+    [ZLEFT_AS_OTHERS] = "like others",        [ZLEFT_FILTERED] = "filter",
+    [ZLEFT_OPEN_OTHERWISE] = "open elsewhere"};
 
 static bool is_kept(const struct left *l)
 {

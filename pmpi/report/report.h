@@ -9,6 +9,7 @@ enum zleft {
     ZLEFT_NOT_SELECTED,
     ZLEFT_NO_BOUND,
     ZLEFT_THERE,          /* it has data */
+    ZLEFT_FEW_FLOATS,     /* the same, and what was written is mostly something else */
     ZLEFT_AS_OTHERS,      /* decompress.h: zdecompress_is_known */
     ZLEFT_FILTERED,       /* ZMPI_HDF5=filter */
     ZLEFT_OPEN_OTHERWISE, /* by other means than MPI-IO */

@@ -14,7 +14,11 @@
 #include <math.h>
 
 #define MB ((size_t)1 << 20)
-enum { WO = MPI_MODE_WRONLY | MPI_MODE_CREATE, RW = MPI_MODE_RDWR | MPI_MODE_CREATE };
+enum {
+    WO = MPI_MODE_WRONLY | MPI_MODE_CREATE,
+    RW = MPI_MODE_RDWR | MPI_MODE_CREATE,
+    AP = MPI_MODE_WRONLY | MPI_MODE_APPEND | MPI_MODE_UNIQUE_OPEN /* as p4est and LAMMPS do */
+};
 enum {
     NOTHING,
     OPEN_BEFORE,
@@ -55,6 +59,9 @@ static const struct act {
     {"few floats", WO, 1000, 1008, 41008, 0, 0, 0, NOTHING, false},
     {"a head", RW, MB / 2, MB / 2, 4 * MB, 0, 0, 0, NOTHING, true},
     {"a head of another program", WO, 1234, 1236, 4 * MB, 0, 0, 0, NOTHING, true},
+    {"a head, appended to", AP, 1234, 1234, 4 * MB, 0, 0, 0, NOTHING, true},
+    {"a head, appended to, few floats", AP, 1234, 1234, 41234, 0, 0, 0, NOTHING, false},
+    {"much, appended to", AP, 3 * MB, 3 * MB, 5 * MB, 0, 0, 0, NOTHING, false},
     {"to be read", RW, 3 * MB, 0, 3 * MB, 0, 0, 0, NOTHING, false},
     {"open before", WO, 3 * MB, 0, 3 * MB, 0, 0, 0, OPEN_BEFORE, false},
     {"open after", WO, 3 * MB, 0, 3 * MB, 0, 0, 0, OPEN_AFTER, false},
@@ -147,6 +154,16 @@ static void check_own(MPI_File file)
     free(data);
 }
 
+/* Both file pointers are behind what was there. */
+static void check_end(MPI_File file)
+{
+    MPI_Offset own = 0, shared = 0;
+    OK(MPI_File_get_position(file, &own));
+    OK(MPI_File_get_position_shared(file, &shared));
+    CHECK_EQUAL((long long)own, (long long)size);
+    CHECK_EQUAL((long long)shared, (long long)size);
+}
+
 /* Is all that was there written anew? */
 static bool is_whole(const struct act *a)
 {
@@ -203,6 +220,8 @@ static void run(const struct act *a)
     CHECK_EQUAL((long long)now, (long long)size);
     if (a->amode == RW)
         check_own(file);
+    if (a->amode == AP)
+        check_end(file);
     if (a->cut) {
         OK(MPI_File_set_size(file, (MPI_Offset)a->cut));
         memset(model + a->cut, 0, sizeof model - a->cut);

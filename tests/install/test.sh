@@ -106,11 +106,14 @@ for one in "$libdir"/zmpi/*/libzmpi.so; do
     [ -e "$(pkg-config --variable=mpidir "zmpi-$kind")/libzmpi.so" ]
 done
 
-# Modulefiles name what is there, by whichever of the two programs is installed.
+# Modulefiles name what is there, by whichever of the two programs is installed. They extend MANPATH, but set none, which would hide
+# the system's pages.
 modules=$work/moved/share/zmpi/modulefiles
 for one in "$(command -v modulecmd || true)" /usr/share/lmod/lmod/libexec/lmod; do
     [ -x "$one" ] || continue
-    MODULEPATH=$modules "$one" bash load zmpi >"$work/out" 2>&1
+    env -u MANPATH MODULEPATH="$modules" "$one" bash load zmpi >"$work/out" 2>&1
+    ! grep -q 'MANPATH=' "$work/out" || { cat "$work/out"; exit 1; }
+    MANPATH=/usr/share/man MODULEPATH=$modules "$one" bash load zmpi >"$work/out" 2>&1
     tr ';' '\n' <"$work/out" | sed -n "s|.*=.*\($work/moved[^:\\\"]*\).*|\1|p" >"$work/folders"
     [ "$(wc -l <"$work/folders")" -ge 6 ] || { cat "$work/out"; exit 1; }
     while read -r folder; do

@@ -73,9 +73,9 @@ quietly() {
 # The same configuration as that of scripts/test.sh, so that either may come first. Only the target that is shown here is built.
 need_packages build-essential cmake ninja-build pkg-config python3 \
     openmpi-bin libopenmpi-dev libxxhash-dev libcriterion-dev
-if [[ ! -f build/build.ninja && ! -f build/Makefile ]]; then
+if [[ ! -f build/build.ninja && ! -f build/Makefile || $(cache_value build BUILD_TESTING) == OFF ]]; then
     echo "== building in build/ (once)"
-    quietly cmake --preset release -DMPI_C_COMPILER=mpicc.openmpi
+    quietly cmake --preset release -DMPI_C_COMPILER=mpicc.openmpi -DBUILD_TESTING=ON
 fi
 quietly cmake --build build --parallel "$(nproc)" --target demo
 launcher=$(cache_value build MPIEXEC_EXECUTABLE)

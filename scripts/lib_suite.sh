@@ -36,7 +36,7 @@ make_suite() {
     else
         where+=("$(mirror)")
     fi
-# Its mounts end with it, however it ends.
+    # Its mounts end with it, however it ends.
     unshare --mount debootstrap --variant=minbase "${where[@]}" >"$folder.log" 2>&1 ||
         cannot "debootstrap failed: $(tail -n 1 "$folder.log") (all that was said is in $folder.log)"
     chroot "$folder.new" useradd --create-home --shell /bin/bash user

@@ -165,7 +165,7 @@ echo "== NIGHTLY_SEED=$seed"
 for job in "${@:-${all[@]}}"; do
     declare -F "job_$job" >/dev/null || die "no job $job; there are: ${all[*]}"
     echo "== $job"
-# Not in a condition of this shell: inside the job set -e must hold.
+    # Not in a condition of this shell: inside the job set -e must hold.
     (job_"$job") &
     wait $! || failed+=("$job")
 done

@@ -95,7 +95,7 @@ for mpi in openmpi mpich; do
     zmpi verify $mpi.out
     file -m /usr/share/zmpi/zmpi.magic $mpi.out | grep -i zmpi
     zmpi compare field_64x128x128.f32 $mpi.out
-# The numbers are within the bound: for the program itself, through the view, and in Python.
+    # The numbers are within the bound: for the program itself, through the view, and in Python.
     mpirun.$mpi $many -n 3 zmpi run ./field_io.$mpi check -t f32 -d 64x128x128 -e 2.1e-3 field_64x128x128.f32 $mpi.out
     zmpi decompress $mpi.out $mpi.plain
     zmpi view cmp $mpi.plain $mpi.out

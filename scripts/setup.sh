@@ -8,6 +8,6 @@ cd "$(dirname "$0")/.."
 
 scripts/test.sh --packages
 need_packages clang-format clang-tidy shellcheck clang gdb
-cmake --preset release -B build --log-level=WARNING -DMPI_C_COMPILER=mpicc.openmpi
+cmake --preset release -B build --log-level=WARNING -DMPI_C_COMPILER=mpicc.openmpi -DBUILD_TESTING=ON
 cmake --build build --parallel "$(nproc)"
 echo "ctest --test-dir build -R '^unit' runs the unit tests; scripts/check.sh looks at format, scripts and links"

@@ -60,19 +60,20 @@ configure_and_build() {
     local preset=$1 folder=$2
     shift 2
     echo "== $folder"
-    cmake --preset "$preset" -B "$folder" --log-level=WARNING -Werror=dev "${launcher[@]}" "$@"
+    # ON: in build/ it is OFF after README's "Install".
+    cmake --preset "$preset" -B "$folder" --log-level=WARNING -Werror=dev -DBUILD_TESTING=ON "${launcher[@]}" "$@"
     cmake --build "$folder" --parallel "$jobs"
 }
 
 folders=()
 if wanted build; then
-# If nvcc is there: the CUDA plug-in, once, for one kind of GPU.
+    # If nvcc is there: the CUDA plug-in, once, for one kind of GPU.
     configure_and_build release build -DMPI_C_COMPILER=mpicc.openmpi -DZMPI_WERROR=ON -DZMPI_CUDA_ARCHITECTURES=90 \
         ${ZMPI_TEST_GROUPS:+-DZMPI_TEST_GROUPS="$ZMPI_TEST_GROUPS"} ${ZMPI_TEST_RANKS:+-DZMPI_TEST_RANKS="$ZMPI_TEST_RANKS"}
     folders+=(build)
 fi
 if wanted build-asan; then
-# The vector kernels are not sanitized, so those that this machine cannot run need not be compiled again.
+    # The vector kernels are not sanitized, so those that this machine cannot run need not be compiled again.
     avx512=("-DZMPI_AVX512=$(grep -qw avx512f /proc/cpuinfo && echo ON || echo OFF)")
     configure_and_build asan build-asan -DMPI_C_COMPILER=mpicc.openmpi -DZMPI_MPI= "${avx512[@]}" \
         -DZMPI_TEST_PREFIX=asan. -DZMPI_TEST_GROUPS="unit;fuzz;mpi;differential" -DZMPI_TEST_RANKS=2 -DZMPI_TEST_IO_COUNT=1
@@ -86,7 +87,7 @@ fi
 if wanted build-arm64; then
     if (need_packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user) &&
         command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
-# Not -O3: compiling takes long, above all of the kernels, and everything runs in an emulator.
+        # Not -O3: compiling takes long, above all of the kernels, and everything runs in an emulator.
         configure_and_build arm64 build-arm64 -DZMPI_WERROR=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
             -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" -DZMPI_KERNEL_OPTIONS=-O1
         folders+=(build-arm64)

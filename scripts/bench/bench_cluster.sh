@@ -91,7 +91,7 @@ measure() {
 first=
 for link in $links; do
     cluster up --nodes 4 --link "$link"
-# `measured` tries both ways, each twice, before it keeps one.
+    # `measured` tries both ways, each twice, before it keeps one.
     measure "collectives-$link" 4 -w 6 --note "link=$link" -e rel=1e-3 -m always,measured \
         -o gather,scatter,allgather,alltoall,bcast,bcast_lossy
     for ranks in 2 3; do

@@ -110,7 +110,7 @@ sanitize() {
         shift
         status=124
         options=(--tool "$tool" --error-exitcode 9)
-# Some calls are made so that CUDA refuses them.
+        # Some calls are made so that CUDA refuses them.
         [[ $tool != memcheck ]] || options+=(--report-api-errors no)
         echo "== compute-sanitizer $tool"
         if ((left > 5)); then
@@ -128,7 +128,7 @@ sanitizer='' failed=()
 if [[ $emulated ]]; then
     program=$emulated
     check=(--quick) measure=(--quick --least 0.03 --most 0.06 --seconds 0.001)
-# Replaces the tools, so that this script can be tested.
+    # Replaces the tools, so that this script can be tested.
     sanitizer=${ZMPI_BENCH_SANITIZER:-}
 else
     if [[ $built ]]; then

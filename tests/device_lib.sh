@@ -11,7 +11,7 @@ a.tofile(open(sys.argv[1], 'wb'))
 PYTHON
 }
 
-# payload CONTAINER FILE: its records' streams, without what is drawn by lot for each container.
+# payload CONTAINER FILE: writes its records' streams to FILE, without the random id of the container.
 payload() {
     python3 - "$1" "$2" <<'PYTHON'
 import sys

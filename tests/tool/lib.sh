@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# lib.sh - what the scripts of this folder share: a folder of its own, checks that are counted. Sourced with the path of zmpi.
+# lib.sh - what the scripts of this folder share: a scratch folder, and checks that are counted. Sourced with the path of zmpi.
 set -u
 zmpi=${1:?path of zmpi}
 [ -x "$zmpi" ] || { echo "$zmpi: not a program"; exit 1; }
@@ -8,7 +8,7 @@ work=$(mktemp -d)
 mounted=
 trap '[ -n "$mounted" ] && umount "$mounted"; rm -rf "$work"' EXIT
 cd "$work" || exit 1
-# The settings of whoever runs this must not count.
+# Settings in the environment of the caller must not count.
 for name in $(compgen -e ZMPI_); do unset "$name"; done
 
 checks=0 failures=0

@@ -1,4 +1,5 @@
-/* enhance_chunk.c - outputs of the network to decoded values, but where a flag keeps these. */
+/* enhance_chunk.c - adds the network's outputs to decoded values, except where a flag keeps a
+ * value. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ enum { CONTEXTS = ZMPI_NET_ONE / 8 + 1, FIRST = 1024, RATE = 6 };
 
 struct coder {
     uint32_t low, high, code;
-    uint32_t chance[CONTEXTS]; /* that a value is kept, of 65536 */
+    uint32_t chance[CONTEXTS]; /* chance that a value is kept, of 65536 */
     const unsigned char *at, *end;
     unsigned char *out;
 };
@@ -74,7 +75,7 @@ static double load(enum zmpi_type type, const unsigned char *words, size_t i)
     return wide;
 }
 
-/* As it is stored. */
+/* The corrected value as the element type stores it. */
 static double enhanced(enum zmpi_type type, double x, int out, double unit)
 {
     const double sum = x + out * unit;
@@ -137,7 +138,7 @@ struct zmpi_gain zmpi_enhance_try(const struct zmpi_enhancer *e, enum zmpi_type 
         double was = load(type, decoded, i), is = was;
         if (isfinite(was) && magnitude >= e->least) {
             is = enhanced(type, was, o, unit);
-            /* What is exact stays so; NaN is not below the bound. */
+            /* An exact value stays exact. NaN fails these comparisons. */
             const bool keep = !(fabs(x - is) < most) || !(fabs(x - was) > 0);
             put(&c, &c.chance[magnitude / 8], keep);
             is = keep ? was : is;
@@ -147,7 +148,7 @@ struct zmpi_gain zmpi_enhance_try(const struct zmpi_enhancer *e, enum zmpi_type 
             gain.after += (x - is) / abs_bound * ((x - is) / abs_bound);
         }
     }
-    *c.out++ = (unsigned char)((c.low >> 24) + 1); /* with zeros behind it a number between both */
+    *c.out++ = (unsigned char)((c.low >> 24) + 1); /* lies between both if zeros follow */
     gain.flags = (size_t)(c.out - flags);
     return gain;
 }

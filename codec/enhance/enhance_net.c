@@ -1,4 +1,5 @@
-/* enhance_net.c - the network's weights as bytes and as its loops take them; chunks through it. */
+/* enhance_net.c - the network's weights as bytes and in the loops' order; sends chunks through
+ * it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ bool zmpi_net_load(struct zmpi_net *net, const unsigned char src[ZMPI_NET_BYTES]
     return fine;
 }
 
-/* Weights of layer l for `outs` outputs from `first` on, four inputs in a word. */
+/* Packs weights of layer l for `outs` outputs from `first` on, four inputs to a word. */
 static uint32_t *pack(const int8_t *weight, int l, int first, int outs, uint32_t *dst)
 {
     const int in = zmpi_net_in[l];
@@ -42,7 +43,8 @@ static uint32_t *pack(const int8_t *weight, int l, int first, int outs, uint32_t
             for (int o = first; o < first + outs; o++) {
                 uint32_t word = 0;
                 for (int i = 0; i < 4; i++) {
-                    /* The first layer's four are a point's left, itself, its right, and none. */
+                    /* The first layer's four inputs are a point's left neighbour, the point, its
+                     * right neighbour, and nothing. */
                     const int at = l ? (o * in + 4 * g + i) * 9 + tap : o * 9 + 3 * tap + i;
                     const int8_t v = l || i < 3 ? weight[at] : 0;
                     word |= (uint32_t)(uint8_t)v << 8 * i;
@@ -106,7 +108,7 @@ void zmpi_net_input(enum zmpi_type type, const unsigned char *at, size_t row, si
             const double above = value(type, at, y > 0 ? i - row : i);
             const double below = value(type, at, y + 1 < h ? i + row : i);
             double t = (4 * value(type, at, i) - ((left + right) + (above + below))) * unit;
-            t = t > -128 ? t : -128; /* NaN, too */
+            t = t > -128 ? t : -128; /* also for NaN */
             t = t < 127 ? t : 127;
             in[y * w + x] = (unsigned char)(int)(t + 128.5);
         }

@@ -7,7 +7,7 @@
 
 /*
  * Four channels of a point are the bytes of a u32, the first one lowest. A plane has room for a
- * patch with a zero around it; rows begin behind a gap, so that vectors of 16 points lie well.
+ * patch with zeros around it. Rows begin behind a gap, so that vectors of 16 points are aligned.
  */
 enum {
     NET_LEFT = 16,
@@ -24,8 +24,8 @@ struct zmpi_net_work {
     uint32_t weight[NET_DOTS]; /* of four channels each, as the loops take them */
     unsigned char patch[ZMPI_NET_PATCH * ZMPI_NET_PATCH];
     int8_t out[ZMPI_NET_PATCH * ZMPI_NET_PATCH];
-    uint32_t in[NET_PLANE];      /* a point, and those on its left and right */
-    uint32_t both[6][NET_PLANE]; /* what the first layer made, then what the second did, larger */
+    uint32_t in[NET_PLANE];      /* each point with its left and right neighbours */
+    uint32_t both[6][NET_PLANE]; /* the first layer's outputs, then the second's */
     uint32_t half[2][NET_PLANE], deep[4][NET_PLANE], last[2][NET_PLANE];
 };
 

@@ -1,5 +1,6 @@
-/* enhance_net_avx2.c - the network's loops by AVX2: CMakeLists.txt says so. Sums of two products
- * fit into 16 bits, as inputs above 127 meet weights up to 64 alone. */
+/* enhance_net_avx2.c - the network's loops by AVX2, for which CMakeLists.txt compiles this file.
+ * Sums of two products fit into 16 bits, because only inputs of at most 127, or weights of at most
+ * 64, occur together with larger partners. */
 #ifdef __x86_64__
 #include <immintrin.h>
 #include <string.h>

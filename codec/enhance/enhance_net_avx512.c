@@ -1,4 +1,5 @@
-/* enhance_net_avx512.c - the network's loops by AVX-512 with VNNI: CMakeLists.txt says so. */
+/* enhance_net_avx512.c - the network's loops by AVX-512 with VNNI, for which CMakeLists.txt
+ * compiles this file. */
 #ifdef __x86_64__
 #include <immintrin.h>
 #include <string.h>

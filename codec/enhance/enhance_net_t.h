@@ -1,14 +1,14 @@
 /*
  * enhance_net_t.h - the network's loops.
  *
- * Before including it: NET_RUN the function's name; LANES; V a vector of LANES i32; SPREAD(x) one
- * of equal ones; LOAD(p), STORE(p, v) of u32, unaligned; DOT(sum, v, w) adds the products of the
- * four bytes of each lane, unsigned ones of v and signed ones of w; SHIFT(v, n) arithmetic;
- * CLAMP(v, low, high); PACK(a, b, c, d) the bytes of a u32, from numbers below 256.
+ * Define before including it: NET_RUN the function's name; LANES; V a vector of LANES i32;
+ * SPREAD(x) a vector of x in all lanes; LOAD(p), STORE(p, v) of u32, unaligned; DOT(sum, v, w) adds
+ * to each lane the products of its four bytes, unsigned in v and signed in w; SHIFT(v, n)
+ * arithmetic; CLAMP(v, low, high); PACK(a, b, c, d) the bytes of a u32 from four numbers below 256.
  */
 #include "enhance/enhance_net.h"
 
-/* Planes in, planes out: 3 rows and `columns` columns of `groups` planes, for 8 channels, or 1. */
+/* One layer: 3 rows and `columns` columns of `groups` input planes, for 8 output channels, or 1. */
 struct convolution {
     const uint32_t *in;
     int groups, columns, outs;
@@ -49,7 +49,7 @@ convolve(const struct convolution *c, size_t height, size_t width, int outs, int
             STORE(out, PACK(sum[0], sum[1], sum[2], sum[3]));
             STORE(out + NET_PLANE, PACK(sum[4], sum[5], sum[6], sum[7]));
         }
-        if (!last) /* beside the patch is nothing */
+        if (!last) /* everything outside the patch is zero */
             for (size_t g = 0; g < 2; g++)
                 c->out[g * NET_PLANE + (y + 1) * NET_ROW + NET_LEFT + width] = 0;
     }
@@ -57,7 +57,7 @@ convolve(const struct convolution *c, size_t height, size_t width, int outs, int
         memset(c->out + g * NET_PLANE + (height + 1) * NET_ROW, 0, NET_ROW * sizeof *c->out);
 }
 
-/* 8 channels at a time. */
+/* Makes 8 channels at a time. */
 static void layer(struct zmpi_net_work *w, int l, int groups, int columns, const uint32_t *in,
                   uint32_t *out, size_t height, size_t width)
 {
@@ -78,8 +78,8 @@ static void layer(struct zmpi_net_work *w, int l, int groups, int columns, const
     }
 }
 
-/* The input's points, each with its neighbours; what is beside the patch is as its neighbours'
- * mean. */
+/* Spreads the input's points, each with its neighbours. A neighbour outside the patch counts as an
+ * equal one. */
 static void spread_input(struct zmpi_net_work *w, size_t height, size_t width)
 {
     enum { NONE = 128 };
@@ -95,7 +95,7 @@ static void spread_input(struct zmpi_net_work *w, size_t height, size_t width)
         }
 }
 
-/* The mean of 2 x 2 points, in each of four bytes. */
+/* The mean of 2 x 2 points, for each of the four bytes. */
 static uint32_t mean4(const uint32_t *p)
 {
     const uint32_t few = 0x00ff00ff;

@@ -1,5 +1,5 @@
-/* enhance_section.c - what a file has of the network: weights, and which chunks gain
- * (format.md 2.9). */
+/* enhance_section.c - a file's part of the network: weights, and which chunks gain (format.md
+ * 2.9). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ void zmpi_section_seal(unsigned char *section, size_t size, uint64_t seed)
     zmpi_store64(section + 16, hash(section, size, seed));
 }
 
-/* One stream's part, at *at. */
+/* Parses one stream's part at *at. */
 static bool parse_stream(struct zmpi_enhancer *e, struct zmpi_enhanced *s, const unsigned char **at,
                          const unsigned char *end)
 {

@@ -15,7 +15,7 @@
 /* Windows of the structural similarity: this many elements each way, this far apart. */
 enum { WINDOW = 8, WINDOW_STEP = 4 };
 
-/* Sums of one component. */
+/* Sums over one component. */
 struct part {
     struct zmpi_range range; /* of A */
     double max_error, sum_squares;
@@ -24,7 +24,7 @@ struct part {
 
 struct compare {
     enum zmpi_type type;
-    bool big_endian;        /* the files' numbers */
+    bool big_endian;        /* the byte order of the files' numbers */
     size_t width, shape[3]; /* slices, rows, row */
     struct tool_input a, b;
     struct zmpi_range range; /* of A */
@@ -33,11 +33,11 @@ struct compare {
     uint64_t elements, differing, special;
     double max_error, max_relative, sum_squares, ssim_sum;
     uint64_t max_at, compared, windows;
-    int components; /* as in zmpi_options; 0, 1: none by themselves */
+    int components; /* as in zmpi_options; 0: unset, 1: one, that is no components */
     struct part part[ZMPI_COMPONENTS_MOST];
 };
 
-/* Also sets all that is known of them. */
+/* Also applies everything that zmpi knows of the components. */
 static int parse_components(struct compare *c, const char *text)
 {
     struct zmpi_options o;
@@ -76,7 +76,8 @@ static int parse(int argc, char **argv, struct compare *c, bool *json)
     return TOOL_OK;
 }
 
-/* -t, else a name's, else what a container holds. A raw file has the container's byte order. */
+/* -t, else the type in a name, else that of a container's contents. A raw file has the container's
+ * byte order. */
 static int find_type(struct compare *c)
 {
     struct tool_input *in[] = {&c->a, &c->b};
@@ -100,11 +101,11 @@ static int find_type(struct compare *c)
     const struct zmpi_array a = {c->type, {c->shape[0], c->shape[1], c->shape[2]}};
     size_t n;
     if (!given && (zmpi_array_count(&a, &n) || n != c->a.size / c->width))
-        memset(c->shape, 0, sizeof c->shape); /* a name that is not right */
+        memset(c->shape, 0, sizeof c->shape); /* the shape in the name is wrong */
     return TOOL_OK;
 }
 
-/* The shape as slices; a field of one row is cut into segments. */
+/* The shape as slices. A field of one row is cut into segments. */
 static int choose_shape(struct compare *c)
 {
     struct zmpi_array a = {c->type, {c->shape[0], c->shape[1], c->shape[2]}};
@@ -140,7 +141,8 @@ static int load(struct compare *c, struct tool_input *in, uint64_t first, size_t
     return status;
 }
 
-/* The first byte at or behind `at` that is not in a hole. An error shows when the byte is read. */
+/* The first byte, at or behind `at`, that is not in a hole. The read of that byte reports
+ * errors. */
 static uint64_t data_at(struct tool_input *in, uint64_t at)
 {
     uint64_t next;
@@ -149,8 +151,8 @@ static uint64_t data_at(struct tool_input *in, uint64_t at)
     return zmpi_container_next(&in->container, &in->reader, at, in->size, &next) ? at : next;
 }
 
-/* The number of whole slices from element `at` on that are holes, that is zeros, of A and of B (may
- * be NULL): a file of a few bytes may claim 2^60. */
+/* How many whole slices from element `at` on are holes, that is zeros, in A and in B (which may be
+ * NULL). A file of a few bytes may claim 2^60 bytes, so these slices are skipped. */
 static uint64_t empty_slices(const struct compare *c, struct tool_input *a, struct tool_input *b,
                              uint64_t at, size_t slice)
 {
@@ -232,8 +234,8 @@ static void compare_parts(struct compare *c, uint64_t first, size_t n)
     }
 }
 
-/* Structural similarity of one window (Wang et al. 2004), NaN if it holds anything that is not
- * finite. */
+/* Structural similarity of one window (Wang et al. 2004). NaN if the window holds a value that is
+ * not finite. */
 static double window_ssim(const double *x, const double *y, size_t row, size_t ny, size_t nx,
                           double range)
 {
@@ -254,7 +256,7 @@ static double window_ssim(const double *x, const double *y, size_t row, size_t n
     double c1 = 0.01 * range * (0.01 * range), c2 = 0.03 * range * (0.03 * range);
     double up = (2 * mx * my + c1) * (2 * sxy / n + c2),
            down = (mx * mx + my * my + c1) * (sxx / n + syy / n + c2);
-    return down == 0 ? 1 : up / down; // a constant field: nothing to be unlike
+    return down == 0 ? 1 : up / down; // a constant field cannot differ in structure
 }
 
 static void compare_windows(struct compare *c, size_t rows, size_t row)
@@ -271,7 +273,7 @@ static void compare_windows(struct compare *c, size_t rows, size_t row)
         }
 }
 
-/* The result of compare_windows for n slices of zeros: all windows are alike. */
+/* Adds what compare_windows gives for n slices of zeros: all windows are equal. */
 static void count_empty(struct compare *c, uint64_t at, uint64_t n, size_t rows, size_t row)
 {
     const size_t wy = rows < WINDOW ? rows : WINDOW, wx = row < WINDOW ? row : WINDOW;

@@ -61,7 +61,8 @@ static int parse(int argc, char **argv, struct tool_work *w, struct given *given
     return TOOL_OK;
 }
 
-/* -d is of the whole file, with components as its fastest or slowest extent, or of one of them. */
+/* -d describes the whole file, with components as its fastest or slowest extent, or one
+ * component. */
 static void shape_of_component(struct tool_work *w)
 {
     const size_t n = (size_t)tool_components(w), *e = w->shape;
@@ -78,7 +79,7 @@ static void shape_of_component(struct tool_work *w)
         memcpy(shape, (size_t[]){1, 1, e[0] * e[1] * e[2] / n}, sizeof w->shape);
 }
 
-/* -e, else ZMPI_ERROR_BOUND; -d must describe the whole file. */
+/* -e, else ZMPI_ERROR_BOUND. -d must describe the whole file. */
 static int check(struct tool_work *w)
 {
     size_t width = zmpi_type_size(w->type), count = (size_t)(w->in.physical / width), n;
@@ -94,7 +95,7 @@ static int check(struct tool_work *w)
         return tool_fail("%s: %zu elements are no multiple of %zu components", w->in.path, count,
                          parts);
     struct zmpi_array a = {w->type, {w->shape[0], w->shape[1], w->shape[2]}};
-    if (w->shape[2] == 0) { /* a name counts as far as it is right */
+    if (w->shape[2] == 0) { /* a shape in the file's name only counts if it fits */
         tool_field_name(w->in.path, &a.type, a.extent);
         if (a.extent[2] && !zmpi_array_count(&a, &n) && (n == count || n == count / parts))
             memcpy(w->shape, a.extent, sizeof w->shape);
@@ -113,7 +114,7 @@ static int check(struct tool_work *w)
     return TOOL_OK;
 }
 
-/* Its bytes are no numbers: a bound would destroy it. */
+/* The file is a container: its bytes are not numbers, and a bound would destroy it. */
 static int refuse_container(struct tool_work *w)
 {
     bool is_container;
@@ -133,7 +134,7 @@ static void note_bound(struct tool_work *w, const unsigned char *stream, size_t 
     w->coded += (double)size;
 }
 
-/* Extents of a component's elements: `bytes` from the points at `at` on. */
+/* The extent of a component's elements: `bytes` bytes from the points at `at` on. */
 static struct zmpi_extent extent_of(const struct tool_work *w, int c, uint64_t at, uint64_t bytes)
 {
     const uint64_t width = zmpi_type_size(w->type), n = (uint64_t)tool_components(w);
@@ -150,8 +151,8 @@ static struct zmpi_extent extent_of(const struct tool_work *w, int c, uint64_t a
     return e;
 }
 
-/* One record: an array of component c at the points from `at` on. Components that are interleaved
- * have one order. The log's end moves on. */
+/* Writes one record: component c as an array, from the points at `at` on. Interleaved components
+ * share one place in the order of records. Moves the log's end. */
 static int write_record(struct tool_work *w, int c, uint64_t at, uint64_t order,
                         const struct zmpi_array *array, unsigned char *input, unsigned char *output,
                         size_t capacity)
@@ -194,7 +195,7 @@ static int write_record(struct tool_work *w, int c, uint64_t at, uint64_t order,
     return tool_output_write(&w->out, output, (size_t)zmpi_record_size(&r));
 }
 
-/* Bytes of a component that one record has, whole planes, rows, or elements, and memory for it. */
+/* What one record holds of a component: whole planes, rows, or elements; and memory for it. */
 struct piece {
     size_t unit, row, plane, bytes, capacity;
     unsigned char *input, *output;
@@ -208,14 +209,15 @@ static struct piece piece_of(const struct tool_work *w)
     p.unit = p.plane <= most ? p.plane : p.row <= most ? p.row : width;
     p.bytes = most / p.unit * p.unit < all ? most / p.unit * p.unit : all;
     const struct zmpi_array whole = {w->type, {1, 1, p.bytes / width}};
-    /* other shapes have more and smaller chunks */
+    /* records of other shapes may have more and smaller chunks */
     p.capacity = zmpi_compress_capacity(&whole) + p.bytes / 8;
     p.input = malloc(p.bytes * (w->options.components > 1 ? parts + 1 : 1));
     p.output = malloc(p.capacity + ZMPI_RECORD_HEADER_BYTES + zmpi_extent_nest_size(1) + 8);
     return p;
 }
 
-/* `bytes` of component c, and of those interleaved with it, from the points at `at` on. */
+/* Writes `bytes` of component c, and of all that are interleaved with it, from the points at `at`
+ * on. */
 static int write_piece(struct tool_work *w, const struct piece *p, int c, uint64_t at, size_t bytes)
 {
     const size_t width = zmpi_type_size(w->type), *e = w->shape;
@@ -288,7 +290,7 @@ static int write_container(struct tool_work *w)
     return status ? status : write_header(w, true);
 }
 
-/* Prints the bound that a ratio or psnr took. */
+/* Prints the bound that a ratio or psnr has led to. */
 static void say_bound(const struct tool_work *w)
 {
     const double asked = w->bound.value, got = (double)w->in.physical / w->coded;
@@ -307,8 +309,8 @@ static void say_bound(const struct tool_work *w)
                more ? zmpi_encoder_name(w->encoder + 1) : "");
 }
 
-/* A ratio has one bound for all of the data, and lossless none; of an unset number the data tell.
- */
+/* A ratio has one bound for all data, and lossless none: then components stay together. If their
+ * number is not set, the data decide. */
 static int choose_components(struct tool_work *w, bool given)
 {
     if (!w->bound_given)

@@ -14,34 +14,35 @@ struct tool_work {
     int encoder; /* 0: not given */
     enum zmpi_variant variant;
     size_t shape[3];  /* of one component; 0 0 0: not given */
-    bool shape_known; /* by -d, or by the name of the file */
+    bool shape_known; /* from -d, or from the file's name */
     struct zmpi_offload offload;
     struct tool_input in;
     struct tool_output out;
     struct zmpi_header header;
     struct zmpi_range range[ZMPI_COMPONENTS_MOST]; /* of each component */
-    struct zmpi_container container;               /* what was written so far */
+    struct zmpi_container container;               /* the records that were written so far */
     double least_bound, most_bound;                /* absolute, of all records */
-    double coded;                                  /* bytes of their streams */
+    double coded;                                  /* bytes of the records' streams */
 };
 
 /* compress_look.c: what the field is; messages on failure. */
-/* How many components there are: as set, else 1 until the data were looked at. Each is a record of
+/* How many components there are: as set, else 1 until the data were examined. Each has records of
  * its own. */
 int tool_components(const struct tool_work *w);
-/* Without --components: as the data look, by what is read at a time. */
+/* Without --components: finds them in the data, one read's worth at a time. */
 int tool_find_components(struct tool_work *w);
-/* Without -d: the same of a component's shape. */
+/* Without -d: finds a component's shape in the same way. */
 int tool_find_shape(struct tool_work *w);
-/* The range of each component. */
+/* Finds the range of each component. */
 int tool_find_ranges(struct tool_work *w);
-/* Where component c begins: interleaved ones with the file. */
+/* Where component c begins. Interleaved components begin with the file. */
 uint64_t tool_component_begin(const struct tool_work *w, int c);
-/* *n bytes of points at `at` to buffer, of which component c alone is left if it is interleaved: *n
- * becomes its bytes. rest: room for all that is read. */
+/* Reads *n bytes of points at `at` to buffer. If component c is interleaved, only its elements stay
+ * there, and *n becomes their bytes. rest: memory for everything that is read. */
 int tool_read_component(struct tool_work *w, int c, uint64_t at, unsigned char *buffer,
                         unsigned char *rest, size_t *n);
-/* Numbers of which every byte matters are not for a bound, nor are data that -t does not name. */
+/* Refuses data that a bound would destroy: numbers of which every byte matters, and data of another
+ * type than -t names. */
 int tool_check_data(struct tool_work *w, const unsigned char *input, size_t bytes);
 
 #endif

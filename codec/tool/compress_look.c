@@ -1,5 +1,5 @@
-/* compress_look.c - what a raw field is, before zmpi compress codes it: components, shape, ranges.
- */
+/* compress_look.c - what zmpi compress finds in a raw field before it codes it: components, shape,
+ * ranges. */
 #include <stdlib.h>
 
 #include "bound/fill.h"
@@ -7,17 +7,16 @@
 #include "judge/shape.h"
 #include "compress.h"
 
-/* Read at a time while looking for the range. */
+/* Bytes per read during the search for the range. */
 #define SCAN_BYTES ((size_t)16 << 20)
 
-/* The number of components: as set, else 1 until the data were examined. Each is a record of its
- * own. */
+/* As set, else 1 until the data were examined. Each component has records of its own. */
 int tool_components(const struct tool_work *w)
 {
     return abs(w->options.components) > 1 ? abs(w->options.components) : 1;
 }
 
-/* The place of component c: all of the file if it is interleaved with others. */
+/* The place of component c. An interleaved component takes all of the file. */
 uint64_t tool_component_begin(const struct tool_work *w, int c)
 {
     return w->options.components < 0 ? w->in.physical / (uint64_t)tool_components(w) * (uint64_t)c
@@ -29,8 +28,7 @@ static uint64_t end_of(const struct tool_work *w, int c)
     return w->options.components < 0 ? tool_component_begin(w, c + 1) : w->in.physical;
 }
 
-/* Bytes of points at `at` to buffer, of which component c alone is left if it is interleaved: *n
- * becomes its bytes. rest: as much memory again. */
+/* rest: as much memory as buffer. */
 int tool_read_component(struct tool_work *w, int c, uint64_t at, unsigned char *buffer,
                         unsigned char *rest, size_t *n)
 {
@@ -42,7 +40,7 @@ int tool_read_component(struct tool_work *w, int c, uint64_t at, unsigned char *
     return status;
 }
 
-/* Values from the threshold on are no part of it. fill: what may be fill values, unless NULL. */
+/* Values from the threshold on do not count. fill: gets candidates for fill values, unless NULL. */
 static int scan_component(struct tool_work *w, int c, double threshold, struct zmpi_range *range,
                           struct zmpi_fill *fill)
 {
@@ -93,7 +91,7 @@ int tool_find_ranges(struct tool_work *w)
     return status;
 }
 
-/* Without --components: by the look of the data that are read at a time. */
+/* Looks at one read's worth of data at a time. */
 int tool_find_components(struct tool_work *w)
 {
     const size_t width = zmpi_type_size(w->type), count = (size_t)(w->in.physical / width),
@@ -112,7 +110,7 @@ int tool_find_components(struct tool_work *w)
     return status;
 }
 
-/* Without -d: by the look of the data that are read at a time. */
+/* Looks at one read's worth of data at a time. */
 int tool_find_shape(struct tool_work *w)
 {
     const size_t width = zmpi_type_size(w->type), point = width * (size_t)tool_components(w),
@@ -132,7 +130,7 @@ int tool_find_shape(struct tool_work *w)
     return status;
 }
 
-/* Numbers of which every byte matters are not for a bound. */
+/* Refuses data that a bound would destroy. */
 int tool_check_data(struct tool_work *w, const unsigned char *input, size_t bytes)
 {
     struct zmpi_judgement j = {0};

@@ -1,5 +1,5 @@
-/* copy.c - logical bytes of a container to a file: holes are jumped over, and damage is listed
- * where that is wanted. */
+/* copy.c - copies logical bytes of a container to a file. It skips holes and, on request, lists
+ * damage. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +9,16 @@
 
 #include "tool.h"
 
-/* Read at a time; and where a device decodes, which does whole records. */
+/* Bytes per read; and with a device, which decodes whole records. */
 #define STEP         ((uint64_t)16 << 20)
 #define STEP_RECORDS ((uint64_t)256 << 20)
-/* The same behind a hole: what follows may be small. It doubles from there. */
+/* Bytes of the first read behind a hole, since little data may follow. That doubles with each
+ * read. */
 #define STEP_LEAST ((uint64_t)64 << 10)
-/* More zeros than this are not written to what cannot have holes. */
+/* The most zeros that are written to a file that cannot have holes. */
 #define ZEROS_MOST ((uint64_t)1 << 40)
 
-/* Does another device than the CPU decode that much, of any encoder? */
+/* Would a device other than the CPU decode so many bytes, by any encoder? */
 static bool by_device(const struct tool_input *in, size_t bytes)
 {
     const char *why;
@@ -30,8 +31,8 @@ static bool by_device(const struct tool_input *in, size_t bytes)
     return false;
 }
 
-/* The longest step from `at` on, of at most `most` bytes, that ends where a record does; else
- * `most`. */
+/* The longest step from `at` on, of at most `most` bytes, that ends at a record's end; `most` if
+ * there is none. */
 static uint64_t step_of(const struct zmpi_record *record, size_t n, uint64_t at, uint64_t most)
 {
     uint64_t step = 0;
@@ -47,12 +48,12 @@ struct copy {
     struct tool_output *out;
     tool_mend *mend;
     void *context;
-    struct zmpi_record *record; /* where a device decodes */
+    struct zmpi_record *record; /* with a device: all records */
     unsigned char *buffer;
     uint64_t most;
 };
 
-/* The file gets its size first: a full disk shows here, or at the latest when data are written. */
+/* Sets the file's size first: a full disk shows here, or at the latest when data are written. */
 static int reserve(struct tool_output *out, uint64_t length)
 {
     struct statvfs s;
@@ -67,7 +68,7 @@ static int reserve(struct tool_output *out, uint64_t length)
     return TOOL_OK;
 }
 
-/* Skips holes: moves *at to the next data. */
+/* Moves *at over a hole to the next data. */
 static int skip_hole(struct copy *c, uint64_t *at, uint64_t end)
 {
     uint64_t next;
@@ -75,7 +76,7 @@ static int skip_hole(struct copy *c, uint64_t *at, uint64_t end)
         zmpi_container_next(&c->in->container, &c->in->reader, *at, end, &next);
     if (found == ZMPI_ERR_MEMORY)
         return tool_fail_status(c->in->path, found);
-    if (found || next <= *at) /* reading tells what is wrong */
+    if (found || next <= *at) /* the read of these bytes reports the error */
         return TOOL_OK;
     int status = TOOL_OK;
     if (!tool_output_has_holes(c->out) && next - *at > ZEROS_MOST)
@@ -129,7 +130,7 @@ int tool_copy(struct tool_input *in, struct tool_output *out, uint64_t offset, u
         c.most = STEP_RECORDS;
     if (c.most > STEP && length > c.most &&
         zmpi_container_records(&in->container, &in->reader, &c.record))
-        c.record = NULL; /* reading tells what is wrong */
+        c.record = NULL; /* the reads will report the error */
     c.buffer = malloc(length < c.most ? (size_t)length + 1 : (size_t)c.most);
     int status = c.buffer ? copy_all(&c, offset, length) : tool_fail("out of memory");
     free(c.record);

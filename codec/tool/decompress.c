@@ -1,4 +1,4 @@
-/* decompress.c - zmpi decompress and zmpi cat: logical bytes out of a container. */
+/* decompress.c - zmpi decompress and zmpi cat: the logical bytes of a container. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ static int open_container(struct tool_input *in, const char *path)
     return status;
 }
 
-/* Copies all containers of the file in a row. *whole: none is damaged. On failure to open the next,
- * *in is closed and *open false. */
+/* Copies all containers that the file holds in a row. *whole: none is damaged. If the next one
+ * cannot be opened, *in is closed and *open becomes false. */
 static int copy_all(struct tool_input *in, struct tool_output *out, bool *open, bool *whole)
 {
     *open = *whole = true;
@@ -39,7 +39,7 @@ static int copy_all(struct tool_input *in, struct tool_output *out, bool *open, 
     }
 }
 
-/* The network of the container that is open, to be applied. */
+/* Loads the network of the open container, to apply it. */
 static int load_enhancer(struct tool_input *in, struct zmpi_enhancer *e)
 {
     bool there = false;

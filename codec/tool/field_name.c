@@ -1,5 +1,5 @@
-/* field_name.c - type, shape and bound of a field, by its file's name or by what a container holds.
- */
+/* field_name.c - type, shape and bound of a field, from its file's name or from a container's
+ * records. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ void tool_field_name(const char *path, enum zmpi_type *type, size_t shape[3])
         *type = dot[2] == '3' ? ZMPI_F32 : ZMPI_F64;
     if (shape[2] == 0 && dims && dims < dot) {
         snprintf(text, sizeof text, "%.*s", (int)(dot - dims - 1), dims + 1);
-        zmpi_shape_parse(text, shape); /* no shape in the name: it stays unknown */
+        zmpi_shape_parse(text, shape); /* the name has no valid shape: it stays unknown */
     }
 }
 
@@ -62,7 +62,7 @@ enum zmpi_type tool_container_type(struct tool_input *in, enum tool_order *order
     return mixed ? 0 : found;
 }
 
-/* Slabs and rows behind each other: all records have planes of one size. */
+/* For slabs and rows that follow each other: all records have planes of one size. */
 bool tool_container_shape(struct tool_input *in, size_t shape[3])
 {
     struct zmpi_record *record;

@@ -1,10 +1,10 @@
 /*
  * headless.c - a container whose header is lost.
  *
- * The header has the file id, by which the heads of records are checked. Without it a record is
- * taken if its head is consistent and its payload a stream, with a right checksum, of just these
- * sizes. A reader laid over the file then shows a header with an id of zeros and heads that fit it,
- * so that all else goes as with any container.
+ * The header has the file id, with which the checksums of records' heads are made. Without it, a
+ * record is taken if its head is consistent and its payload is a stream of exactly these sizes with
+ * a right checksum. A reader on top of the file then shows a header whose id is zeros, and heads
+ * that fit this id. So all other code works as with any container.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +25,13 @@ struct tool_headless {
     struct tool_input *in;
     struct zmpi_reader below;
     unsigned char header[ZMPI_HEADER_BYTES];
-    struct patch *patch; /* by place */
+    struct patch *patch; /* sorted by place */
     size_t count, capacity;
 };
 
 static const unsigned char no_id[16];
 
-/* Copies the part of [at, at + size) that src holds, at `offset`, to dst. */
+/* Copies the part of [at, at + size) that src holds at `offset` to dst. */
 static void lay_over(unsigned char *dst, uint64_t at, size_t size, const unsigned char *src,
                      uint64_t offset, size_t n)
 {
@@ -82,7 +82,7 @@ static bool add(struct tool_headless *h, uint64_t offset, const unsigned char *h
     return true;
 }
 
-/* Bytes of the file in memory of their own; NULL: they are not there, or there is no memory. */
+/* Reads bytes of the file to new memory; NULL: the file or memory lacks them. */
 static unsigned char *load(const struct tool_headless *h, uint64_t offset, uint64_t size)
 {
     if (offset > h->in->physical || size > h->in->physical - offset)
@@ -95,7 +95,7 @@ static unsigned char *load(const struct tool_headless *h, uint64_t offset, uint6
     return bytes;
 }
 
-/* Is the payload a stream of the sizes that the head tells? Chunks are checked later. */
+/* Is the payload a stream of the sizes that the head gives? Chunks are checked later. */
 static bool has_stream(const struct tool_headless *h, const struct zmpi_record *r)
 {
     struct zmpi_stream s;
@@ -113,7 +113,8 @@ static bool has_stream(const struct tool_headless *h, const struct zmpi_record *
     return right;
 }
 
-/* Bytes of the record at `offset`, which begins with the magic; 0: it is none. */
+/* Takes the record at `offset`, which begins with the magic. Returns its bytes; 0: it is no
+ * record. */
 static uint64_t take(struct tool_headless *h, uint64_t offset)
 {
     struct zmpi_record r;
@@ -149,7 +150,7 @@ static void find_records(struct tool_headless *h)
             continue;
         }
         if (h->below.read(h->below.context, at, window, size))
-            memset(window, 0, size); /* go on behind it */
+            memset(window, 0, size); /* continue behind it */
         uint64_t taken = 0;
         size_t i = 0;
         for (; i + 8 <= size && !taken; i += taken ? 0 : 8)

@@ -16,11 +16,11 @@ enum { LISTED = 20, TYPES = 6, RUNS_MOST = 1 << 22 };
 /* Sums over the data records of one element type. */
 struct total {
     uint64_t records, bytes, stored;
-    bool same_bound; /* all have the one below */
+    bool same_bound; /* all records have the bound below */
     struct zmpi_bound bound;
 };
 
-/* The network that enhances its values; status: what is wrong with it. */
+/* The network that enhances values; status: what is wrong with it. */
 struct network {
     bool there;
     enum zmpi_status status;
@@ -196,7 +196,7 @@ static void print_network(const struct network *n)
                (unsigned long long)n->bytes, n->on, n->chunks, n->times);
 }
 
-/* Room of the file that nothing is read from; of it, what the file system has back. */
+/* Space of the file that no read uses; the part of it that the file system has back. */
 struct space {
     uint64_t unused, holes;
 };
@@ -266,7 +266,7 @@ static void print_totals(const struct total *total)
     }
 }
 
-/* In front of the records. */
+/* Prints what comes before the records. */
 static void print_state(const struct tool_input *in)
 {
     const struct zmpi_header *h = &in->container.header;
@@ -308,7 +308,7 @@ static void print_json_totals(const struct sums *s)
     printf("}\n");
 }
 
-/* Every record: the sums over all. */
+/* Adds all records to the sums. */
 static bool sum_records(struct tool_input *in, const struct zmpi_record *record, bool all,
                         struct sums *s)
 {
@@ -328,7 +328,7 @@ static bool sum_records(struct tool_input *in, const struct zmpi_record *record,
     return memory;
 }
 
-/* A line for each of the first ones, or all. False: no memory for one of them. */
+/* Prints a line for each record, or for the first ones. False: no memory for one of them. */
 static bool list_records(struct tool_input *in, const struct zmpi_record *record, bool json,
                          bool all)
 {
@@ -349,7 +349,7 @@ static bool list_records(struct tool_input *in, const struct zmpi_record *record
     return memory;
 }
 
-/* Prints all that stands in front of the records. */
+/* Prints what comes before the records. */
 static void print_json_head(const struct tool_input *in, const struct space *space)
 {
     printf("{\"path\": ");
@@ -373,7 +373,8 @@ static bool print_json(struct tool_input *in, const struct space *space,
     return memory;
 }
 
-/* What people ask first: how much smaller, which bound, is it all there? False as above. */
+/* Prints first what people ask: how much smaller, with which bound, is it complete? False as
+ * above. */
 static bool print_text(struct tool_input *in, const struct space *space,
                        const struct zmpi_record *record, const struct sums *sums, bool all)
 {

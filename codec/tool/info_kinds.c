@@ -25,7 +25,7 @@ static size_t width_of(enum zmpi_type type)
     return type == ZMPI_BYTES ? 1 : type == ZMPI_F32 || type == ZMPI_I32 ? 4 : 8;
 }
 
-/* The number of interleaved variables if the record is one of them: it covers single elements. */
+/* If the record covers single elements: the number of interleaved variables, of which it is one. */
 static unsigned components_of(const struct zmpi_extent *e, size_t width)
 {
     if (width == 1 || e->levels < 1 || e->levels > ZMPI_EXTENT_LEVELS || e->run != width ||
@@ -34,7 +34,7 @@ static unsigned components_of(const struct zmpi_extent *e, size_t width)
     return (unsigned)(e->stride[0] / width);
 }
 
-/* Bounds of one variable change as its range does, those of others are mostly far away. */
+/* Bounds of one variable change with its range. Those of other variables are mostly far away. */
 static bool is_near(double a, double b)
 {
     return a >= b && a <= b ? true : a <= 2 * b && b <= 2 * a;
@@ -70,7 +70,8 @@ static enum zmpi_status range_of_stream(struct tool_input *in, const struct zmpi
     return status;
 }
 
-/* The range of a record's values; empty if it cannot be decoded: `zmpi verify` says why. */
+/* The range of a record's values. It is empty if the record cannot be decoded: `zmpi verify` says
+ * why. */
 static enum zmpi_status range_of(struct tool_input *in, const struct zmpi_record *r,
                                  const struct zmpi_stream_info *info, struct zmpi_range *range)
 {

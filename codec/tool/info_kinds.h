@@ -1,6 +1,6 @@
 /*
- * info_kinds.h - groups of like records of a container: like arrays with like bounds, mostly of one
- * variable or one component, with the range of their values.
+ * info_kinds.h - groups of similar records of a container: similar arrays with similar bounds,
+ * mostly of one variable or one component; and the range of their values.
  */
 #ifndef ZMPI_INFO_KINDS_H
 #define ZMPI_INFO_KINDS_H
@@ -14,8 +14,9 @@ struct tool_kind {
     struct zmpi_array array;
     struct zmpi_bound bound;
     int encoder;
-    unsigned components; /* every so manieth element of the file is of this kind; 1: all in a row */
-    uint64_t phase;      /* of them, which */
+    unsigned components; /* every n-th element of the file belongs to this kind; 1: they are
+                            contiguous */
+    uint64_t phase;      /* which of them */
     uint64_t first;      /* the smallest place in the program's file */
     uint64_t records, values, bytes, stored;
     double least, most;      /* absolute bounds */
@@ -28,7 +29,7 @@ struct tool_kinds {
     uint64_t others; /* records of other kinds */
 };
 
-/* A data record; `decode`: its range, too, for which there may be no memory. */
+/* Adds a data record. `decode`: also its range; there may be no memory for that. */
 enum zmpi_status tool_kinds_add(struct tool_kinds *s, struct tool_input *in,
                                 const struct zmpi_record *r, const struct zmpi_stream_info *info,
                                 bool decode);

@@ -1,5 +1,5 @@
-/* io.c - files of the commands: containers and raw files alike as arrays of logical bytes; results
- * complete or not at all. */
+/* io.c - files of the commands. A container and a raw file are both read as an array of logical
+ * bytes. A result appears complete or not at all. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ bool tool_input_claim(const struct tool_input *in)
            (uint64_t)s.st_size == in->source.base + in->physical;
 }
 
-/* Standard input may be a pipe: then it goes to a file without a name first. */
+/* Standard input may be a pipe: it is copied to a file without a name first. */
 static int spool(struct tool_input *in)
 {
     char buffer[65536];
@@ -214,7 +214,7 @@ int tool_input_read(struct tool_input *in, uint64_t offset, void *dst, size_t si
     return status == ZMPI_ERR_IO || status == ZMPI_ERR_MEMORY ? TOOL_ERROR : TOOL_DIFFERENT;
 }
 
-/* The new file has the permissions that a plain creat would give it. */
+/* Gives the new file the permissions that a plain creat would give it. */
 static void allow_usual(int fd)
 {
     mode_t mask = umask(0);
@@ -229,7 +229,7 @@ bool tool_input_is_at(const struct tool_input *in, const char *path)
            a.st_ino == b.st_ino;
 }
 
-/* The output file while it is incomplete: a signal that ends the process removes it. */
+/* The output file while it is incomplete. A signal that ends the process also removes it. */
 static const char *volatile incomplete;
 
 static void remove_incomplete(int number)
@@ -238,10 +238,10 @@ static void remove_incomplete(int number)
     if (name)
         unlink(name);
     signal(number, SIG_DFL);
-    raise(number); /* once this function is over */
+    raise(number); /* delivered once this function has returned */
 }
 
-/* name: NULL for none. Signals that are ignored stay so. */
+/* name: NULL for none. Ignored signals stay ignored. */
 static void set_incomplete(const char *name)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
@@ -253,10 +253,10 @@ static void set_incomplete(const char *name)
             sigaction(ends[i], &remove, NULL);
 }
 
-/* A new file beside the one that it is to replace: `path`, without links. */
+/* Opens a new file beside the one that it will replace: `path`, with links resolved. */
 static int open_beside(struct tool_output *out, const char *path, bool is_there, mode_t mode)
 {
-    if (is_there && access(path, W_OK) != 0) /* a new file could have its name all the same */
+    if (is_there && access(path, W_OK) != 0) /* though a rename could replace it */
         return tool_fail("%s: %s", out->path, strerror(errno));
     /* Cuts the name so that the suffix still fits. */
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -297,7 +297,7 @@ int tool_output_open(struct tool_output *out, const char *path, const struct too
     const int why = errno;
     if (!is_there && lstat(path, &s) == 0)
         return tool_fail("%s: is a link to what is not there (%s)", path, strerror(why));
-    if (is_there && !S_ISREG(s.st_mode)) { /* a device or a pipe: nothing to rename to */
+    if (is_there && !S_ISREG(s.st_mode)) { /* a device or a pipe cannot be replaced by a rename */
         out->fd = open(path, O_WRONLY | O_CLOEXEC);
         return out->fd < 0 ? tool_fail("%s: %s", path, strerror(errno)) : TOOL_OK;
     }
@@ -322,7 +322,7 @@ int tool_output_write(struct tool_output *out, const void *src, size_t size)
     return TOOL_OK;
 }
 
-/* The size of pieces that are searched for zeros: blocks of most file systems divide it. */
+/* The size of pieces that are examined for zeros: most file systems' blocks divide it. */
 #define HOLE ((size_t)64 << 10)
 
 static bool is_zero(const char *p, size_t n)
@@ -368,7 +368,7 @@ int tool_output_skip(struct tool_output *out, uint64_t n)
     return status;
 }
 
-/* A hole at the end is nothing but a size. */
+/* A hole at the end is only a size. */
 static bool end_here(const struct tool_output *out)
 {
     const off_t end = lseek(out->fd, 0, SEEK_CUR);
@@ -429,8 +429,7 @@ bool tool_options_load(struct zmpi_options *o)
     return false;
 }
 
-/* ZMPI_THREADS is checked by the commands that load all settings; here a wrong one counts as none.
- */
+/* Commands that load all settings check ZMPI_THREADS; here a wrong value counts as none. */
 int tool_threads(void)
 {
     const char *text = secure_getenv("ZMPI_THREADS");

@@ -1,4 +1,4 @@
-/* main.c - zmpi: look at, restore and make compressed files, without MPI. */
+/* main.c - zmpi: the tool that examines, restores and makes compressed files, without MPI. */
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -234,7 +234,7 @@ static bool is_one_of(const char *name, const char *const *words)
     return false;
 }
 
-/* One command, or what stands in its place. */
+/* Runs one command, or its help. */
 static int run(int argc, char **argv)
 {
     static const char *const help[] = {"--help", "-h", "help", NULL}, *const version[] = {
@@ -261,13 +261,13 @@ static int run(int argc, char **argv)
         return unknown_command(name);
     tool_begin(command);
     const bool starts = command->run == tool_run || command->run == tool_view;
-    if (!starts && asks_for_help(argc - 1, argv + 1)) /* else of the program? */
+    if (!starts && asks_for_help(argc - 1, argv + 1)) /* else the program gets it */
         return tool_help();
     return command->run(argc - 1, argv + 1);
 }
 
-/* A standard stream that is closed must not be the number of the next file. Reading what is open
- * here, or writing to it, fails. */
+/* If a standard stream is closed, the next open file would get its number. So it is opened here, in
+ * a way that reads and writes fail. */
 static void open_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -277,9 +277,9 @@ static void open_standard_streams(void)
 
 int main(int argc, char **argv)
 {
-    zmpi_real_files++; /* under zmpi view, too */
+    zmpi_real_files++; /* containers stay containers, also under zmpi view */
     open_standard_streams();
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not be so long is an error like others */
+    signal(SIGXFSZ, SIG_IGN); /* a file that exceeds the size limit is an error like others */
     int status = run(argc, argv);
     if (fflush(stdout) || ferror(stdout))
         return tool_fail("standard output: cannot be written");

@@ -1,6 +1,5 @@
-/* options.c - zmpi options: the table of settings (codec/options/options.c), with the values in
- * force here, or for one file.
- */
+/* options.c - zmpi options: the table of settings (codec/options/options.c), with the values that
+ * apply here, or to one file. */
 #include <getopt.h>
 #include <string.h>
 #include <strings.h>
@@ -19,7 +18,7 @@ static const char *or_not_set(const char *value)
     return *value ? value : "not set";
 }
 
-/* Single write calls may have bounds of their own. */
+/* Prints the bounds of single write calls, where rules give them. */
 static void print_calls(const struct zmpi_options *o, size_t i, const char *file)
 {
     size_t at = 0;
@@ -98,7 +97,7 @@ static void print_json(const struct zmpi_options *o, size_t i, const char *file)
     printf("}");
 }
 
-/* Finds an option by its name in rules, its variable or its hint. */
+/* Is this the option's name in rules, its variable, or its hint? */
 static bool is_called(size_t i, const char *name)
 {
     const struct zmpi_option_info *option = zmpi_option_info(i);
@@ -106,7 +105,7 @@ static bool is_called(size_t i, const char *name)
            (option->info_key && strcasecmp(name, option->info_key) == 0);
 }
 
-/* Prints the options of these names, or all if there is no name. */
+/* Prints the options of these names; all options without a name. */
 static int print_some(const struct zmpi_options *o, const struct zmpi_options *job, char **names,
                       const char *file, bool json)
 {

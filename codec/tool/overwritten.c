@@ -1,4 +1,4 @@
-/* overwritten.c - what a program without zmpi left of a container that it wrote over. */
+/* overwritten.c - what is left of a container that a program has overwritten without zmpi. */
 #include "reader/overwritten.h"
 #include "tool.h"
 

@@ -1,5 +1,5 @@
-/* plain.c - zmpi recover --plain: of a container that a program without zmpi wrote over that
- * program's data, without the rest. */
+/* plain.c - zmpi recover --plain: the data of a program that has overwritten a container without
+ * zmpi, and nothing else. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "reader/overwritten.h"
 #include "tool.h"
 
-/* The size that the user gives, or that was found. */
+/* The size that the user gives, or that zmpi has found. */
 static int choose_size(const struct tool_input *in, const struct zmpi_overwritten *o,
                        const char *text, uint64_t *size)
 {

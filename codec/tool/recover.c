@@ -1,5 +1,5 @@
-/* recover.c - zmpi recover, and decompress --keep-going: all that can be read of a damaged file,
- * and what cannot. */
+/* recover.c - zmpi recover, and decompress --keep-going: everything that can be read of a damaged
+ * file, and a list of what cannot. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@ static const char *const kind_name[KINDS] = {"lost", "doubtful", "unknown"};
 
 struct recover {
     struct tool_input in;
-    struct tool_headless *headless; /* where the header is lost */
-    struct zmpi_losses found, all;  /* of one step; of all */
+    struct tool_headless *headless; /* if the header is lost */
+    struct zmpi_losses found, all;  /* losses of one step; of the whole file */
     uint64_t bytes[KINDS], counted[KINDS];
     unsigned char fill[8];
-    size_t fill_size; /* 0: lost bytes become zero */
+    size_t fill_size; /* 0: lost bytes become zeros */
     bool json, list_all, opened;
-    bool torn; /* the header that counts may be lost, and with it the index */
+    bool torn; /* the newer header may be lost, and with it the index */
 };
 
 static int by_offset(const void *a, const void *b)
@@ -31,7 +31,7 @@ static int by_offset(const void *a, const void *b)
     return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-/* No byte twice, though several records may have lost it. */
+/* Several records may have lost the same byte; it counts once. */
 static void count(struct recover *r, const struct zmpi_loss *loss)
 {
     const uint64_t end = loss->offset + loss->length;
@@ -43,7 +43,7 @@ static void count(struct recover *r, const struct zmpi_loss *loss)
     }
 }
 
-/* Fills the bytes that a step has lost, and notes them. */
+/* Fills the bytes that a step has lost, and lists them. */
 static int mend(void *context, unsigned char *buffer, uint64_t at, uint64_t n)
 {
     struct recover *r = context;
@@ -149,7 +149,7 @@ static int open_damaged(struct recover *r, const char *path)
     r->opened = true;
     in->reader.losses = &r->found;
     enum zmpi_status status = tool_input_look(in, &in->is_container);
-    if (!status) /* even if plain data went over it, all else is a container's */
+    if (!status) /* even if plain data overwrote its beginning, the rest is a container's */
         status = zmpi_container_open(&in->container, &in->reader);
     in->is_container = in->is_container || !status;
     if (status == ZMPI_ERR_FORMAT || status == ZMPI_ERR_CHECKSUM || status == ZMPI_ERR_CORRUPT) {
@@ -215,7 +215,7 @@ int tool_keep_going(const char *path, const char *to)
     return status;
 }
 
-/* A number of the type, or without one the value of each byte. */
+/* Parses a number of the type; without a type, the value of each byte. */
 static bool parse_fill(struct recover *r, const char *text, enum zmpi_type type)
 {
     char *end;

@@ -1,4 +1,4 @@
-/* trim.c - zmpi trim: the file again, without what newer data have overwritten. */
+/* trim.c - zmpi trim: writes the file again, without the data that newer data have overwritten. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -12,20 +12,21 @@
 #include "enhance/enhance.h"
 #include "tool.h"
 
-/* Both slots; what is behind them is not the file's (format.md 2.6). */
+/* Both header slots. The bytes behind them are not the container's (format.md 2.6). */
 enum { HEADERS = 384 };
 
 struct trim {
     struct tool_input in;
-    unsigned char header[HEADERS]; /* before anything else was read */
+    unsigned char header[HEADERS]; /* read before anything else */
     struct zmpi_compaction compaction;
-    struct zmpi_container fresh; /* the new file's */
+    struct zmpi_container fresh; /* the new file's records */
     struct tool_output out;
-    uint64_t end; /* of what has been written */
+    uint64_t end; /* end of what was written so far */
 };
 
-/* Is nobody writing to it, or has written since `header` was read? Nor will anybody write to what
- * the new file is about to replace: who opens it waits, and finds that (pmpi/calls/open.c). */
+/* Does nobody write to the file, and has nobody written since `header` was read? From then on
+ * nobody can write to the file that the new one replaces: whoever opens it waits, and then finds it
+ * replaced (pmpi/calls/open.c). */
 static bool is_unchanged(struct trim *t, const char *path)
 {
     unsigned char now[HEADERS];
@@ -34,14 +35,14 @@ static bool is_unchanged(struct trim *t, const char *path)
            memcmp(now, t->header, sizeof now) == 0;
 }
 
-/* They would keep the old file. */
+/* Other names would keep the old file. */
 static bool has_other_names(const struct trim *t)
 {
     struct stat s;
     return fstat(t->in.fd, &s) == 0 && s.st_nlink > 1;
 }
 
-/* Trims whole files only: the copy would hide what is missing. */
+/* Only a complete file may be trimmed: the copy would hide what is missing. */
 static int open_whole(struct trim *t, const char *path)
 {
     bool is_container;
@@ -74,7 +75,7 @@ static int open_whole(struct trim *t, const char *path)
     return status;
 }
 
-/* A record, bound to the new file and its place there. */
+/* Copies a record, bound to the new file and its place there. */
 static int copy_record(struct trim *t, struct zmpi_record r)
 {
     unsigned char *bytes;
@@ -120,7 +121,7 @@ static int copy_records(struct trim *t)
     return failed;
 }
 
-/* The network, if the file has a sound one; *pointer: what the header says of it. */
+/* Copies the network, if the file has an intact one; *pointer: what the header says about it. */
 static int copy_network(struct trim *t, unsigned char pointer[ZMPI_POINTER_BYTES])
 {
     struct zmpi_enhancer e = {0};
@@ -140,7 +141,7 @@ static int copy_network(struct trim *t, unsigned char pointer[ZMPI_POINTER_BYTES
     return failed;
 }
 
-/* The index, and the header in front of everything. */
+/* Writes the index, and the header in front of everything. */
 static int finish(struct trim *t)
 {
     unsigned char *index, head[ZMPI_HEADER_BYTES] = {0};
@@ -167,7 +168,8 @@ static int finish(struct trim *t)
     return failed;
 }
 
-/* The copy may be used by whom the file could be. Its owner is only told by who may. */
+/* Gives the copy the old file's permissions. Only a privileged process can give it the old
+ * owner. */
 static int hand_over(const struct trim *t)
 {
     struct stat s, made;
@@ -212,7 +214,7 @@ static int trim(struct trim *t)
         zmpi_container_plan_compaction(&t->in.container, &t->in.reader, UINT64_MAX, &t->compaction);
     if (status)
         return tool_fail_status(t->in.path, status);
-    char *path = realpath(t->in.path, NULL); /* not the link to it */
+    char *path = realpath(t->in.path, NULL); /* the file itself, not a link to it */
     int failed = path ? copy(t, path) : tool_fail("%s: %s", t->in.path, strerror(errno));
     free(path);
     if (!failed)

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "zmpi_codec.h"
 
-/* Element i of f32 or f64 data. NaN keeps its bits: a conversion would make it quiet. */
+/* Element i of f32 or f64 data. NaN keeps its bits; a conversion would make it quiet. */
 static inline double tool_value(enum zmpi_type type, const void *data, size_t i)
 {
     const unsigned char *src = (const unsigned char *)data + zmpi_type_size(type) * i;

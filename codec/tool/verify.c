@@ -1,4 +1,4 @@
-/* verify.c - zmpi verify (is every byte right?) and zmpi fsck (is every record found, and in the
+/* verify.c - zmpi verify (is every byte right?) and zmpi fsck (is every record there, and in the
  * index?). */
 #include <errno.h>
 #include <getopt.h>
@@ -70,7 +70,7 @@ static int open_container(struct tool_input *in, const char *path, bool writable
     return TOOL_OK;
 }
 
-/* Check all records of the container; *bad is how many are. */
+/* Checks all records of the container; *bad is the number of damaged ones. */
 static enum zmpi_status check_all(struct tool_input *in, size_t *bad)
 {
     size_t chunk;
@@ -82,7 +82,7 @@ static enum zmpi_status check_all(struct tool_input *in, size_t *bad)
     for (size_t i = 0; i < in->container.count; i++) {
         const struct zmpi_record *r = &record[i];
         enum zmpi_status status = check_record(in, r, &chunk);
-        if (status == ZMPI_ERR_MEMORY) { /* of the file, when it prints nothing */
+        if (status == ZMPI_ERR_MEMORY) { /* not the file's fault; nothing is printed */
             free(record);
             return status;
         }
@@ -98,7 +98,7 @@ static enum zmpi_status check_all(struct tool_input *in, size_t *bad)
     return ZMPI_OK;
 }
 
-/* Is the network, if the file has one, as it was written? */
+/* Is the network intact, if the file has one? */
 static bool network_is_right(const struct tool_input *in)
 {
     struct zmpi_enhancer e = {0};
@@ -111,7 +111,7 @@ static bool network_is_right(const struct tool_input *in)
     return !status;
 }
 
-/* Prints the result of verify; `bad` records are printed already. */
+/* Prints the result of verify. The `bad` records were printed before. */
 static int tell(const struct tool_input *in, size_t bad)
 {
     const struct zmpi_container *c = &in->container;
@@ -189,7 +189,7 @@ static int sync_file(struct tool_input *in)
     return fsync(in->fd) ? tool_fail("%s: %s", in->path, strerror(errno)) : TOOL_OK;
 }
 
-/* Writes to the slot that does not count, or to both if neither is valid. */
+/* Writes the header to the older slot, or to both if neither is valid. */
 static int write_header(struct tool_input *in, struct zmpi_container *c)
 {
     struct zmpi_header *h = &c->header;
@@ -219,7 +219,7 @@ int tool_input_reindex(struct tool_input *in, struct zmpi_container *c, uint64_t
     return failed ? failed : write_header(in, c);
 }
 
-/* Is one of the two headers damaged, the other being good? */
+/* Is one of the two header slots damaged and the other one right? */
 static bool is_torn(struct tool_input *in, const struct zmpi_header *h)
 {
     unsigned char head[ZMPI_HEADER_BYTES] = {0};
@@ -228,7 +228,7 @@ static bool is_torn(struct tool_input *in, const struct zmpi_header *h)
            zmpi_header_torn(h, head);
 }
 
-/* Records of a that b does not have, by place. */
+/* Counts the records of a that b lacks, by place. */
 static enum zmpi_status count_missing(struct zmpi_container *a, struct zmpi_container *b,
                                       const struct zmpi_reader *in, size_t *missing)
 {
@@ -246,7 +246,7 @@ static enum zmpi_status count_missing(struct zmpi_container *a, struct zmpi_cont
     return status;
 }
 
-/* Damaged heads of records, from their copies. */
+/* Restores damaged heads of records from their copies. */
 static int write_heads(struct tool_input *in)
 {
     struct zmpi_record *record;
@@ -271,10 +271,10 @@ static int write_heads(struct tool_input *in)
     return failed ? failed : sync_file(in);
 }
 
-/* The kind of file that was found. */
+/* What fsck has found. */
 struct findings {
-    size_t lost;    /* records of the index that are not there */
-    size_t dropped; /* records that are there, overwritten, and left the index */
+    size_t lost;    /* records of the index that are not in the file */
+    size_t dropped; /* records in the file that were overwritten and have left the index */
     bool torn;
 };
 
@@ -312,9 +312,9 @@ static int report(const struct tool_input *in, const struct zmpi_container *inde
 }
 
 /*
- * The file as its index says, against the file as a scan finds it. Records that the index promises
- * and that are gone stay in a repaired index, so that reading them fails instead of giving zeros;
- * only what an index that is itself lost knew cannot be told any more.
+ * Compares the file as its index describes it with the file as a scan finds it. Records that the
+ * index promises but that are lost stay in a repaired index, so that a read of them fails and does
+ * not give zeros. If the index itself is lost, nobody can tell what only it knew.
  */
 static int examine(struct tool_input *in, bool mend)
 {
@@ -385,7 +385,7 @@ int tool_fsck(int argc, char **argv)
     int status = open_container(&in, argv[optind], mend);
     if (status)
         return status;
-    /* The place that fsck writes to is where a program would put its next records. */
+    /* fsck would write where a program puts its next records. */
     if (mend && !tool_input_claim(&in))
         status = tool_fail("%s: a program is writing to it", in.path);
     else

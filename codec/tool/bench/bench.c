@@ -1,6 +1,6 @@
 /*
- * bench.c - zmpi bench: how fast and how good the codec is on this machine, beside memcpy and, if
- * wanted, other compressors.
+ * bench.c - zmpi bench: the codec's speed and quality on this machine, beside memcpy and, on
+ * request, other compressors.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "judge/components.h"
 #include "tool/bench/bench.h"
 
-/* "N", or "A..B": one result for each number from A to B. */
+/* "N", or "A..B": a result for each number from A to B. */
 static bool parse_threads(const char *text, struct bench_settings *s)
 {
     char *end;
@@ -84,7 +84,7 @@ static int parse(int argc, char **argv, struct bench_settings *s)
     return status;
 }
 
-/* ZMPI_* first, so that the command line wins. */
+/* Loads ZMPI_* first, so that the command line overrides it. */
 static int prepare(int argc, char **argv, struct bench_settings *s)
 {
     struct zmpi_options o;
@@ -106,7 +106,7 @@ static int prepare(int argc, char **argv, struct bench_settings *s)
     return s->device ? parse(argc, argv, s) : tool_fail("ZMPI_DEVICE=%s: %s", o.device, why);
 }
 
-/* One field with every number of threads; *printed counts the results. */
+/* Measures one field with every number of threads; *printed counts the results. */
 static int bench_field(const struct bench_field *f, const struct bench_settings *s, int *printed)
 {
     int status = TOOL_OK;
@@ -128,7 +128,7 @@ static int bench_field(const struct bench_field *f, const struct bench_settings 
     return status;
 }
 
-/* Component c of n alone, by the name `name`. */
+/* Takes component c of n alone, under the name `name`. */
 static int take_component(struct bench_field *f, int n, int c, char name[512])
 {
     const size_t width = zmpi_type_size(f->array.type), *e = f->array.extent, parts = (size_t)n;

@@ -9,13 +9,13 @@
 
 enum { BENCH_MOST_REPETITIONS = 31, BENCH_MOST_PEERS = 4, BENCH_PEER_REPETITIONS = 3 };
 
-/* Seconds that one operation took, each time. */
+/* Seconds of each repetition of an operation. */
 struct bench_times {
     int n;
     double seconds[BENCH_MOST_REPETITIONS];
 };
 
-/* What comes back, compared with what went in. */
+/* What decompression returns, compared with the original. */
 struct bench_quality {
     double max_error, max_relative, psnr; /* relative: to |x| */
 };
@@ -32,17 +32,17 @@ struct bench_field {
     const char *name;
     struct zmpi_array array;
     size_t bytes;
-    size_t copies; /* of the file, one behind the other */
+    size_t copies; /* copies of the file, one behind the other */
     void *data;
 };
 
 struct bench_settings {
-    enum zmpi_type type; /* 0: by the file's name, else f32 */
-    size_t shape[3];     /* 0 0 0: by the file's name, else one row */
+    enum zmpi_type type; /* 0: from the file's name, else f32 */
+    size_t shape[3];     /* 0 0 0: from the file's name, else one row */
     struct zmpi_bound bound;
     double threshold;
     struct zmpi_fills fill;
-    int components; /* that take turns in a file, each measured by itself */
+    int components; /* components that take turns in the file; each is measured by itself */
     int encoder;
     enum zmpi_variant variant;
     int first_threads, last_threads;
@@ -52,19 +52,19 @@ struct bench_settings {
     const struct zmpi_device *device;
 };
 
-/* All about one field with one number of threads. Rates are of uncompressed bytes. */
+/* All results of one field with one number of threads. Rates count uncompressed bytes. */
 struct bench_result {
     const struct bench_field *field;
     const struct bench_settings *settings;
     struct zmpi_job job;
     struct zmpi_range range;
     struct bench_times copy, read, scan; /* memcpy; reading alone; finding the range */
-    struct bench_times choice;           /* of the axes: a part of compression */
-    struct zmpi_axes_known known;        /* each time is like a step of a simulation to a file */
+    struct bench_times choice;           /* finding the axes: a part of compression */
+    struct zmpi_axes_known known;        /* as in a simulation that writes step after step */
     unsigned axes;
     struct bench_codec zmpi;
-    double abs_bound;        /* as the stream says */
-    struct zmpi_array piece; /* fits the second-level cache */
+    double abs_bound;        /* from the stream */
+    struct zmpi_array piece; /* the part that fits in the second-level cache */
     size_t piece_bytes;      /* 0: not measured */
     struct bench_times piece_copy, piece_recall;
     struct bench_codec cached; /* zmpi on the piece */
@@ -73,7 +73,7 @@ struct bench_result {
 };
 
 /* bench_field.c */
-/* Like malloc, on huge pages where the system gives them; every page touched. */
+/* Like malloc, on huge pages if the system gives them. It touches every page. */
 void *bench_alloc(size_t size);
 int bench_field_load(struct bench_field *f, const char *path, const struct bench_settings *s);
 int bench_field_generate(struct bench_field *f, const struct bench_settings *s);
@@ -88,8 +88,8 @@ double bench_slowest(const struct bench_times *t);
 double bench_spread(const struct bench_times *t);
 
 /*
- * bench_peers.c: other compressors, those that the tool was built with, by one thread. `best` is
- * the absolute bound, 0 for exact; a peer that cannot serve it is left out. Sizes are 0 on
+ * bench_peers.c: other compressors, which the tool was built with, on one thread. `best` is the
+ * absolute bound, 0 for lossless; a compressor that cannot serve it is left out. Sizes are 0 on
  * failure.
  */
 struct bench_peer {

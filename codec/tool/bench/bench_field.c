@@ -22,8 +22,8 @@ void *bench_alloc(size_t size)
 }
 
 /*
- * Copies are stacked along the slowest axis that the field has: a new axis along which nothing
- * changes would be a gift to every predictor.
+ * Copies are stacked along the field's slowest axis. A new axis, along which nothing changes, would
+ * help every predictor.
  */
 static void stack(struct zmpi_array *a, size_t copies)
 {
@@ -79,7 +79,7 @@ int bench_field_load(struct bench_field *f, const char *path, const struct bench
     return status;
 }
 
-/* ---- a smooth field: waves whose amplitudes fall with their number as in a turbulent flow ---- */
+/* ---- a smooth field: waves whose amplitudes fall as in a turbulent flow ---- */
 
 enum { WAVES = 8 };
 

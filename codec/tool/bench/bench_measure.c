@@ -1,7 +1,6 @@
 /*
- * bench_measure.c - the times. Everything about one field is measured in turns, one repetition of
- * each after the other, so that a machine that changes its clock, or has other guests, does so to
- * all of them alike.
+ * bench_measure.c - the times. It repeats all operations of one field in turns, so that a change of
+ * the machine's clock, or another guest, affects all of them alike.
  */
 #define _GNU_SOURCE // _SC_LEVEL2_CACHE_SIZE
 #include <math.h>
@@ -16,8 +15,8 @@
 #include "tool/value.h"
 
 /*
- * One sample of an operation on a small array takes at least this long: the clock and the first
- * touch of a line must not matter.
+ * One sample of an operation on a small array takes at least this long, so that the clock's
+ * resolution and the first access to a line do not count.
  */
 #define SAMPLE_SECONDS 5e-3
 
@@ -70,7 +69,7 @@ double bench_spread(const struct bench_times *t)
 
 /* ---- what comes back ---- */
 
-/* Values that are not finite must be the same; one that is not counts as an infinite error. */
+/* Values that are not finite must be equal; a different one counts as an infinite error. */
 static struct bench_quality compare(const struct bench_result *r, const void *decoded)
 {
     struct bench_quality q = {0, 0, (double)INFINITY};
@@ -100,7 +99,7 @@ static struct bench_quality compare(const struct bench_result *r, const void *de
 
 /* ---- one repetition of each ---- */
 
-/* The values do not matter, only that all bytes are read. */
+/* The sum does not matter; all bytes must be read. */
 static uint64_t read_all(const void *src, size_t bytes)
 {
     uint64_t sum[8] = {0}, word[8];
@@ -115,7 +114,7 @@ static uint64_t read_all(const void *src, size_t bytes)
 
 static int run_memory(struct bench_result *r, struct buffers *b, bool count)
 {
-    static volatile uint64_t sink; /* or the compiler would see that nobody looks at the sum */
+    static volatile uint64_t sink; /* without it the compiler would drop the unused sum */
     double start = zmpi_seconds();
     memcpy(b->decoded, r->field->data, r->field->bytes);
     double copied = zmpi_seconds();
@@ -247,8 +246,8 @@ static void choose_piece(struct bench_result *r)
     zmpi_array_bytes(&r->piece, &r->piece_bytes);
 }
 
-/* The operations on the piece, each repeated by itself: one after another they would evict each
- * other's arrays from the cache. */
+/* Each operation on the piece is repeated by itself: in turns they would evict each other's arrays
+ * from the cache. */
 enum piece_task { COPY, RECALL, COMPRESS, DECOMPRESS };
 
 static enum zmpi_status run_task(struct bench_result *r, struct buffers *b,
@@ -281,7 +280,7 @@ static int run_piece(struct bench_result *r, struct buffers *b, bool count)
         size_t n = 0;
         double seconds = 0, start = 0;
         for (; !status && (seconds < SAMPLE_SECONDS || n < 4); n++) {
-            if (n == 1) /* the first time brings all into the cache */
+            if (n == 1) /* the first repetition only fills the cache */
                 start = zmpi_seconds();
             status = run_task(r, b, device, &job, (enum piece_task)task);
             seconds = n ? zmpi_seconds() - start : 0;
@@ -322,7 +321,7 @@ static int make_job(struct bench_result *r, int threads)
     return status ? tool_fail_status(r->field->name, status) : TOOL_OK;
 }
 
-/* Repetition -1 warms up, and its results are compared. */
+/* Repetition -1 warms up; its results are compared with the original. */
 static int repeat(struct bench_result *r, struct buffers *b)
 {
     int status = TOOL_OK;
@@ -349,7 +348,7 @@ int bench_measure(struct bench_result *r, const struct bench_field *f,
     r->settings = s;
     r->zmpi.name = r->cached.name = s->encoder == ZMPI_FLE ? "zmpi" : zmpi_encoder_name(s->encoder);
     int status = make_job(r, threads);
-    if (!status && threads == 1) /* two cores have two caches */
+    if (!status && threads == 1) /* two cores would have two caches */
         choose_piece(r);
     if (!status)
         status = make_buffers(r, &b) ? repeat(r, &b) : tool_fail("out of memory");

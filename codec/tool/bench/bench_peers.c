@@ -1,6 +1,6 @@
 /*
- * bench_peers.c - other compressors to compare with, as far as the build found them:
- * ZMPI_HAVE_ZFP, ZMPI_HAVE_LZ4, ZMPI_HAVE_ZSTD.
+ * bench_peers.c - other compressors to compare with, if the build has found them: ZMPI_HAVE_ZFP,
+ * ZMPI_HAVE_LZ4, ZMPI_HAVE_ZSTD.
  */
 #include <stddef.h>
 
@@ -9,7 +9,7 @@
 #ifdef ZMPI_HAVE_ZFP
 #include <zfp.h>
 
-/* A stream over dst, in zfp's fixed-accuracy mode. The bound of zmpi is asked of it too. */
+/* A stream over dst in zfp's fixed-accuracy mode, with zmpi's bound. */
 static zfp_stream *zfp_start(double bound, void *dst, size_t capacity)
 {
     zfp_stream *stream = zfp_stream_open(NULL);
@@ -27,7 +27,7 @@ static void zfp_end(zfp_stream *stream)
     stream_close(bits);
 }
 
-/* Extents of 1 dropped, as zmpi does. */
+/* Drops extents of 1, as zmpi does. */
 static zfp_field *zfp_array(const struct zmpi_array *a, void *data)
 {
     size_t e[3], n = 0;
@@ -116,7 +116,7 @@ static bool lz4_decode(const struct zmpi_array *a, double bound, void *dst, void
 #ifdef ZMPI_HAVE_ZSTD
 #include <zstd.h>
 
-enum { ZSTD_LEVEL = 1 }; /* its fastest ordinary one */
+enum { ZSTD_LEVEL = 1 }; /* zstd's fastest ordinary level */
 
 static size_t zstd_capacity(const struct zmpi_array *a, double bound)
 {

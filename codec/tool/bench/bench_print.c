@@ -25,7 +25,7 @@ static double over_bound(const struct bench_result *r, const struct bench_codec 
     return c->quality.max_error > 0 ? (double)INFINITY : 0;
 }
 
-/* For most bounds a program also needs the range. */
+/* Most bounds also need the range. */
 static double seconds_with_range(const struct bench_result *r)
 {
     double seconds = bench_median(&r->zmpi.compress);
@@ -62,7 +62,7 @@ static void axes_name(unsigned axes, char text[5])
     strcpy(p, p == text ? "none" : "");
 }
 
-/* Per cent of compression. */
+/* In per cent of compression. */
 static double share(const struct bench_times *part, const struct bench_codec *c)
 {
     return 100 * bench_median(part) / bench_median(&c->compress);

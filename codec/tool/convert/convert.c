@@ -1,5 +1,5 @@
-/* convert.c - zmpi convert: a container's or raw field's numbers to a file that other programs know
- * by its head: NumPy's .npy, VTK's image data (.vti), HDF5 (.h5). */
+/* convert.c - zmpi convert: writes the numbers of a container or raw field to a file that describes
+ * itself: NumPy's .npy, VTK's image data (.vti), HDF5 (.h5). */
 #include <dlfcn.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #define STEP ((size_t)16 << 20)
 struct convert {
     enum zmpi_type type;
-    size_t shape[3]; /* 0: not known */
-    uint64_t bytes;  /* of all numbers */
-    bool big_endian; /* as they are in the file; else as this machine has them */
+    size_t shape[3]; /* 0: unknown */
+    uint64_t bytes;  /* bytes of all numbers */
+    bool big_endian; /* the file's byte order; false: this machine's */
     struct tool_bound bound;
     struct tool_input in;
     struct tool_output out;
@@ -59,7 +59,7 @@ static int parse(struct convert *c, int argc, char **argv)
     return TOOL_OK;
 }
 
-/* Finds type and shape if they were not given: by the name, then by the container's records. */
+/* If type and shape were not given, takes them from the name, then from the container's records. */
 static int find_array(struct convert *c)
 {
     struct zmpi_array all = {0};
@@ -90,7 +90,7 @@ static int find_array(struct convert *c)
     return TOOL_OK;
 }
 
-/* The head is as long as to let the numbers begin at a multiple of 64. */
+/* The head is padded, so that numbers begin at a multiple of 64. */
 static int npy_head(struct convert *c)
 {
     char head[192];
@@ -129,7 +129,7 @@ static int vti_head(struct convert *c)
         c->big_endian ? "Big" : "Little", n[2] - 1, n[1] - 1, n[0] - 1, n[2] - 1, n[1] - 1,
         n[0] - 1, 8 * zmpi_type_size(c->type));
     const int status = tool_output_write(&c->out, text, (size_t)size);
-    unsigned char bytes[8]; /* in the numbers' order */
+    unsigned char bytes[8]; /* in the byte order of the numbers */
     zmpi_store64(bytes, c->bytes);
     for (int i = 0; i < 4 && c->big_endian; i++) {
         const unsigned char one = bytes[i];
@@ -181,7 +181,7 @@ static convert_hdf5_call *find_hdf5(void)
     return call;
 }
 
-/* HDF5 has allocated their space in the file; what is not written stays a hole. */
+/* HDF5 has allocated the numbers' space in the file. What is not written stays a hole. */
 static int write_numbers_at(struct convert *c, uint64_t offset)
 {
     unsigned char *buffer = malloc(STEP);

@@ -1,9 +1,9 @@
 /*
- * convert.h - zmpi convert, and what it asks of HDF5.
+ * convert.h - zmpi convert, and its use of HDF5.
  *
- * HDF5's library comes with dozens of others, which no other command needs: what calls it is a
- * library of its own, lib/zmpi/convert/libzmpi_convert_hdf5.so, that is opened for a name that ends
- * with .h5.
+ * HDF5's library loads dozens of others, which no other command needs. So the code that calls it is
+ * a library of its own, lib/zmpi/convert/libzmpi_convert_hdf5.so. zmpi convert opens it for a name
+ * that ends with .h5.
  */
 #ifndef ZMPI_CONVERT_H
 #define ZMPI_CONVERT_H
@@ -15,19 +15,19 @@
 #define CONVERT_HDF5_LIBRARY "convert/libzmpi_convert_hdf5.so"
 #define CONVERT_HDF5_CALL    "zmpi_convert_hdf5"
 
-/* A dataset, "values". */
+/* A dataset, which is named "values". */
 struct convert_dataset {
     size_t width; /* of a number: 4 or 8 */
     bool big_endian;
     int rank;
     uint64_t shape[3];
-    const char *bound;  /* as text, for an attribute; NULL: none */
-    double most;        /* the largest absolute bound, for another one; < 0: none */
-    const char *source; /* a file's name, for the last one */
+    const char *bound;  /* the bound as text, for an attribute; NULL: none */
+    double most;        /* the largest absolute bound, for an attribute; < 0: none */
+    const char *source; /* the input file's name, for an attribute */
 };
 
-/* Writes all of the file at `path` but the numbers, which belong at *offset in a row. NULL, or what
- * went wrong. */
+/* Writes the whole file at `path` except the numbers, which belong at *offset, contiguously.
+ * Returns NULL, or what went wrong. */
 typedef const char *convert_hdf5_call(const char *path, const struct convert_dataset *d,
                                       uint64_t *offset);
 

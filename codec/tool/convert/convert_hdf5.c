@@ -1,4 +1,4 @@
-/* convert_hdf5.c - an HDF5 file for zmpi convert: all of it but the numbers. A library of its own
+/* convert_hdf5.c - an HDF5 file for zmpi convert, without the numbers. It is a library of its own
  * (convert.h). */
 #include <hdf5.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static bool add_attributes(hid_t dataset, const struct convert_dataset *d)
            add_text(dataset, "zmpi_source", d->source);
 }
 
-/* Contiguous, with all space allocated now; HDF5 writes nothing there. */
+/* A contiguous dataset, with all its space allocated now. HDF5 writes nothing there. */
 static hid_t create_dataset(hid_t file, const struct convert_dataset *d)
 {
     const hid_t type = d->width == 4 ? (d->big_endian ? H5T_IEEE_F32BE : H5T_IEEE_F32LE)

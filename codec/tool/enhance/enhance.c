@@ -1,5 +1,5 @@
-/* enhance.c - zmpi enhance: train the network on a file and its original, and put it into the file.
- */
+/* enhance.c - zmpi enhance: trains the network on a file and its original, and stores it in the
+ * file. */
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct enhance {
     const char *raw, *path, *out, *weights;
     int epochs, threads; /* epochs < 0: not given */
     unsigned times;
-    bool always; /* whatever a smaller bound would give */
+    bool always; /* store it even if a smaller bound would be better */
     struct tool_input in, original;
     struct piece *piece;
     size_t count;
@@ -70,7 +70,7 @@ static int parse(int argc, char **argv, struct enhance *h)
 
 /* ---- streams ---- */
 
-/* The original values of a record, as its extent says. */
+/* Reads the original values of a record, from where its extent says. */
 static int read_original(struct enhance *h, const struct zmpi_record *r, unsigned char *dst)
 {
     const struct zmpi_reader *in = &h->original.reader;
@@ -84,7 +84,7 @@ static int read_original(struct enhance *h, const struct zmpi_record *r, unsigne
     return TOOL_OK;
 }
 
-/* Records of encoder 3 become pieces; all others are left as they are. */
+/* Records of encoder 3 become pieces; others are left as they are. */
 static int add_piece(struct enhance *h, const struct zmpi_record *r)
 {
     struct piece *p = &h->piece[h->count];
@@ -138,7 +138,7 @@ static int read_pieces(struct enhance *h)
 
 /* ---- the network ---- */
 
-/* The patches of a stream, at `patch`, if it is not NULL; returns how many. */
+/* Cuts a stream into patches at `patch`, unless that is NULL; returns their number. */
 static size_t cut(const struct piece *p, struct train_patch *patch)
 {
     const struct zmpi_stream *s = &p->s;
@@ -205,8 +205,8 @@ static int train(struct enhance *h, struct train_net *net)
     return fine ? TOOL_OK : tool_fail("out of memory");
 }
 
-/* Where values must stay within the bound itself, smaller outputs need fewer flags: what is best is
- * found by some chunks. */
+/* If values must keep the bound itself, smaller outputs cost fewer flags. Some chunks show which
+ * choice is best. */
 static int choose(struct enhance *h, const struct train_net *net)
 {
     static const float scales[] = {1, 0.85F, 0.7F, 0.55F};
@@ -247,7 +247,7 @@ static int by_checksum(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Flags of one stream cannot serve two originals. */
+/* The flags of one stream cannot serve two originals. */
 static void drop_ambiguous(struct enhance *h)
 {
     qsort(h->piece, h->count, sizeof *h->piece, by_checksum);
@@ -262,7 +262,7 @@ static void drop_ambiguous(struct enhance *h)
     }
 }
 
-/* Streams that are the same have one entry. *size: its bytes; dst NULL: only these. */
+/* Equal streams share one entry. *size: the section's bytes; dst NULL: only computes these. */
 static void make_section(struct enhance *h, unsigned char *dst, size_t *size)
 {
     size_t at = ZMPI_SECTION_HEAD + 8 + ZMPI_NET_BYTES, streams = 0;
@@ -297,7 +297,7 @@ static void make_section(struct enhance *h, unsigned char *dst, size_t *size)
     zmpi_net_save(&h->e.net, dst + ZMPI_SECTION_HEAD + 8);
 }
 
-/* Behind all that is there; then an index, and the header that points to both. */
+/* Writes the section behind everything else; then an index, and the header that points to both. */
 static int write_section(struct enhance *h, size_t size)
 {
     struct tool_input *in = &h->in;
@@ -319,8 +319,8 @@ static int write_section(struct enhance *h, size_t size)
     return failed ? failed : tool_input_reindex(in, &in->container, zmpi_pad8(at + size));
 }
 
-/* The sum of squares of the ranges, in units of the bound. What has the same bound is one variable.
- */
+/* The sum of the squared ranges, in units of the bound. Records with the same bound count as one
+ * variable. */
 static double peak_of(const struct enhance *h)
 {
     double sum = 0;
@@ -342,7 +342,7 @@ static int decide(struct enhance *h)
     size_t size, on = 0, chunks = 0;
     double bytes, worth = 0, error = 0;
     const double was = h->curve.error[0], has = h->curve.bytes[0], peak = peak_of(h);
-    for (int turn = 0; turn < 3; turn++) { /* what a byte is worth depends on how many there are */
+    for (int turn = 0; turn < 3; turn++) { /* a byte's worth depends on the number of bytes */
         error = gain_decide(h->piece, h->count, worth, &bytes);
         drop_ambiguous(h);
         make_section(h, NULL, &size);
@@ -387,7 +387,7 @@ static int copy_file(struct enhance *h)
     return failed;
 }
 
-/* To be written to, and whole. */
+/* Opens a file for writing, which must be complete. */
 static int open_container(struct tool_input *in, const char *path)
 {
     const struct zmpi_container *c = &in->container;

@@ -21,7 +21,7 @@ static double element(enum zmpi_type type, const unsigned char *at)
     return wide;
 }
 
-/* In units of the stream's bound: variables of several scales count alike. */
+/* Errors are in units of the stream's bound, so that variables of different scales count alike. */
 static double error_of(const struct piece *p, const unsigned char *decoded)
 {
     const size_t width = p->s.width;
@@ -36,7 +36,7 @@ static double error_of(const struct piece *p, const unsigned char *decoded)
     return sum;
 }
 
-/* One stream by `part` of its bound. */
+/* Compresses one stream with `part` of its bound. */
 static enum zmpi_status shrink(const struct piece *p, double part, int threads, double *bytes,
                                double *error)
 {
@@ -161,7 +161,7 @@ static void work(void *context)
 {
     struct measure *m = context;
     struct zmpi_net_work *w = zmpi_net_work_new(&m->e->net);
-    if (!w) /* the others may have more luck */
+    if (!w) /* no memory: other threads may have some */
         return;
     for (size_t at; (at = m->step * atomic_fetch_add(&m->next, 1)) < m->all;) {
         size_t i = 0;

@@ -1,10 +1,10 @@
-/* gain.h - what the network gains on the streams of a file, against a smaller bound. */
+/* gain.h - what the network gains on the streams of a file, compared with a smaller bound. */
 #ifndef TOOL_GAIN_H
 #define TOOL_GAIN_H
 
 #include "enhance/enhance.h"
 
-/* A stream: its array as it was and as it is decoded, and what became of its chunks. */
+/* A stream: its original array, the decoded one, and the results of its chunks. */
 struct piece {
     unsigned char *record, *original, *decoded; /* malloc; the record has the stream */
     struct zmpi_stream s;
@@ -14,24 +14,25 @@ struct piece {
     bool *on;
 };
 
-/* What a smaller bound gives: points in increasing order of bytes. */
+/* What smaller bounds give: points in increasing order of bytes. */
 enum { CURVE_MOST = 12 };
 struct curve {
     int count;
     double bytes[CURVE_MOST], error[CURVE_MOST]; /* sums of squares, in units of the bound */
 };
 
-/* All streams by their bound, then by smaller ones, until they take a third more, and
+/* Compresses all streams by their bound, then by smaller ones, until they take a third more, and
  * more than the weights. */
 enum zmpi_status gain_curve(const struct piece *piece, size_t n, int threads, struct curve *c);
-/* The least error for so many bytes; 0: for more than any of the bounds took. */
+/* The least error for so many bytes; 0: no bound took so many. */
 double gain_plain(const struct curve *c, double bytes);
 
-/* Outputs of e's network for all chunks, or for some; gain, flags. ZMPI_ERR_MEMORY. */
+/* Computes gain and flags of all chunks, or of some, by the outputs of e's network.
+ * ZMPI_ERR_MEMORY. */
 enum zmpi_status gain_measure(const struct zmpi_enhancer *e, struct piece *piece, size_t n,
                               size_t step, int threads);
-/* Chunks are on if they gain `worth` for each byte; returns the error then, *bytes: of all flags.
- */
+/* Switches on the chunks that gain at least `worth` for each byte. Returns the error then; *bytes:
+ * of all flags. */
 double gain_decide(struct piece *piece, size_t n, double worth, double *bytes);
 void gain_free(struct piece *piece, size_t n);
 

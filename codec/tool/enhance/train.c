@@ -12,7 +12,7 @@
 enum { BATCH = 8 };
 static const float rate = 4e-3F;
 
-/* Numbers that are the same on each machine. */
+/* Random numbers that are the same on every machine. */
 static uint32_t random_below(uint64_t *state, uint32_t n)
 {
     *state = *state * 6364136223846793005U + 1442695040888963407U;
@@ -37,7 +37,7 @@ void train_begin(struct train_net *t)
         t->bias[i] = 0.1F;
 }
 
-/* A round of the loops over some patches, each with a gradient of its own. */
+/* A round of the loops over some patches. Each patch has its own gradient. */
 struct batch {
     const struct train_patch *patch[BATCH];
     int count;
@@ -59,7 +59,7 @@ static double element(enum zmpi_type type, const unsigned char *at)
     return wide;
 }
 
-/* The loss is the mean of (output - error)^2 / 2; errors that are none are left out. */
+/* The loss is the mean of (output - error)^2 / 2; errors that are no numbers are left out. */
 static void learn(struct batch *b, const struct train_patch *p, struct train_work *w,
                   struct train_net *gradient)
 {
@@ -104,7 +104,7 @@ struct adam {
 static void step(struct adam *a, struct train_net *t, const struct batch *b, float speed)
 {
     size_t points = 0;
-    float *number = t->weight; /* biases follow */
+    float *number = t->weight; /* biases follow the weights */
     for (int k = 0; k < b->count; k++)
         points += b->patch[k]->height * b->patch[k]->width;
     a->step++;
@@ -179,7 +179,7 @@ bool train_run(struct train_net *t, const struct train_patch *patch, size_t n, i
         atomic_store(&b.next, 0);
         atomic_store(&b.workers, 0);
         zmpi_pool_run(threads, work, &b);
-        /* From the full speed to none along a half wave. */
+        /* The speed falls from its full value to zero along half a cosine wave. */
         const float part = (float)done / (float)all;
         step(a, t, &b, rate * (0.5F + 0.5F * cosf(3.14159265F * part)) + 1e-5F);
         tool_progress("train", done, all);
@@ -225,7 +225,7 @@ void train_quantize(const struct train_net *t, float scale, struct zmpi_net *net
             largest = fmaxf(largest, fabsf(w[i] * times));
         while (shift < 12 && largest * (float)(2 << shift) <= (float)most)
             shift++;
-        net->shift[l] = (unsigned char)(shift + (l == 3)); /* its result is in 1/64, not 1/128 */
+        net->shift[l] = (unsigned char)(shift + (l == 3)); /* the output is in 1/64, not in 1/128 */
         for (int o = 0; o < zmpi_net_out[l]; o++) {
             int32_t sum = net->shift[l] ? 1 << (net->shift[l] - 1) : 0;
             for (int i = 0; i < per; i++, q++) {

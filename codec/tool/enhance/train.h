@@ -1,11 +1,12 @@
-/* train.h - training of the network that enhances values: in floats, then as the integers of
+/* train.h - trains the network that enhances values: in floats first, then as the integers of
  * enhance/enhance.h. */
 #ifndef TOOL_TRAIN_H
 #define TOOL_TRAIN_H
 
 #include "enhance/enhance.h"
 
-/* A patch of a plane of a chunk: values as decoded and as they were, rows `row` elements apart. */
+/* A patch of a plane of a chunk: decoded and original values, in rows that are `row` elements
+ * apart. */
 struct train_patch {
     const unsigned char *decoded, *original;
     size_t row, height, width;
@@ -14,21 +15,21 @@ struct train_patch {
 };
 
 /* A network in floats: weights and biases as in struct zmpi_net. Inputs are (byte - 128) / 128, all
- * between lies from 0 to 127/128, the output is in units of the bound. */
+ * values inside lie from 0 to 127/128, and the output is in units of the bound. */
 struct train_net {
     float weight[ZMPI_NET_WEIGHTS], bias[ZMPI_NET_BIASES];
 };
 enum { TRAIN_NUMBERS = ZMPI_NET_WEIGHTS + ZMPI_NET_BIASES };
 
-/* Random weights, the same in each run; or those of a network. */
+/* Begins with random weights, the same in each run. */
 void train_begin(struct train_net *t);
 void train_from(struct train_net *t, const struct zmpi_net *net);
-/* All patches, or at most TRAIN_POINTS points of them, `epochs` times. False: no memory. The result
- * does not depend on the number of threads. */
+/* Trains on all patches, or on at most TRAIN_POINTS points of them, `epochs` times. False: no
+ * memory. The result does not depend on the number of threads. */
 enum { TRAIN_POINTS = 4 << 20 };
 bool train_run(struct train_net *t, const struct train_patch *patch, size_t n, int epochs,
                int threads);
-/* As integers; the output times `scale`. */
+/* Converts to integers; the output is multiplied by `scale`. */
 void train_quantize(const struct train_net *t, float scale, struct zmpi_net *net);
 
 /* ---- loops (train_loops_t.h) ---- */
@@ -42,7 +43,7 @@ struct train_work {
     train_plane d_both[24], d_half[8], d_deep[16], d_last[8], d_out; /* derivatives of the loss */
 };
 
-/* `out` from `in`; and what d_out means for each number, added to *gradient. */
+/* Computes `out` from `in`; the other loop adds to *gradient what d_out means for each number. */
 typedef void train_loop_fn(struct train_work *w, const struct train_net *t,
                            struct train_net *gradient);
 train_loop_fn train_forward_any, train_backward_any, train_forward_avx2, train_backward_avx2;

@@ -1,12 +1,13 @@
-/* train_loops_t.h - the network in floats, forth and back. FORWARD and BACKWARD are the functions'
- * names. */
+/* train_loops_t.h - the network in floats, forward and backward. FORWARD and BACKWARD are the
+ * functions' names. */
 #include <string.h>
 
 #include "tool/enhance/train.h"
 
 static const float most = 127.0F / 128;
 
-/* One layer: `ins` planes to `outs`, each with the sum of 3 x 3 of all. */
+/* One layer: `ins` planes to `outs` planes; each output is a sum over 3 x 3 points of all
+ * inputs. */
 struct layer {
     const float *weight, *bias;
     train_plane *in, *out;
@@ -34,8 +35,8 @@ static void convolve(const struct layer *l, size_t height, size_t width, bool cu
         }
 }
 
-/* d_out: of the layer's result, which was cut: what is cut off has no derivative. d_in: added to;
- * NULL: not wanted. */
+/* d_out: of the layer's clamped result; a clamped value has no derivative. d_in: is added to; NULL:
+ * not needed. */
 static void backward(const struct layer *l, train_plane *d_out, train_plane *d_in, float *d_weight,
                      float *d_bias, size_t height, size_t width, bool cut)
 {

@@ -1,5 +1,5 @@
-/* mount.c - zmpi mount: a folder's containers as plain files, where libfuse3 was there when zmpi
- * was built. */
+/* mount.c - zmpi mount: shows a folder's containers as plain files. It needs libfuse3 when zmpi is
+ * built. */
 #define _GNU_SOURCE // O_DIRECTORY
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ int tool_mount_run(int root, const char *folder, const char *point, bool front)
 }
 #endif
 
-/* Asking itself for what it shows, the mount would wait for ever. */
+/* A mount inside the folder that it shows would wait for itself for ever. */
 static bool is_inside(const char *point, const char *folder)
 {
     const size_t n = strlen(folder);

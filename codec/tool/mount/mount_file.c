@@ -1,7 +1,7 @@
 /*
  * mount_file.c - an open file of the mount. The kernel asks for small pieces, most of them one
- * behind the other: then whole blocks are decoded, two of which a file keeps. They are as long as
- * chunks are deep, so that each chunk is decoded once. Single pieces are decoded by themselves.
+ * behind the other. Then the file decodes whole blocks and keeps two. A block is as long as chunks
+ * are deep, so that each chunk is decoded once. A single piece is decoded alone.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #define BLOCK_LEAST ((size_t)4 << 20)
 #define BLOCK_MOST  ((size_t)64 << 20)
-/* Of all files together: without a block pieces are decoded by themselves. */
+/* Limit for all files together. Without a block, pieces are decoded alone. */
 #define BLOCKS_MOST ((size_t)256 << 20)
 
 enum { KEPT = 2 };
@@ -34,7 +34,7 @@ struct mount_file {
     struct zmpi_reader_file *reader; /* NULL: a plain file */
     uint64_t size;
     char *name;
-    pthread_mutex_t lock; /* for what follows */
+    pthread_mutex_t lock; /* guards all members below */
     size_t step;          /* the length of a block */
     struct block block[KEPT];
     int oldest;
@@ -59,7 +59,7 @@ static bool is_zero(const unsigned char *p, size_t n)
     return *p == 0 && memcmp(p, p + 1, n - 1) == 0;
 }
 
-/* Eight bytes tell most files. Zeros may be a container whose header is lost. */
+/* Eight bytes recognise most files. Zeros may be a container whose header is lost. */
 static bool is_container(int fd, const struct stat *s)
 {
     unsigned char head[8];
@@ -195,8 +195,8 @@ static struct block *find_block(struct mount_file *f, uint64_t begin)
     return NULL;
 }
 
-/* Room for a block: the oldest one's, or where there is no memory for another the one that there
- * is. NULL: there is none. */
+/* Memory for a block: that of the oldest one, or of the only one if there is no memory for a
+ * second. NULL: there is none. */
 static struct block *block_room(struct mount_file *f)
 {
     struct block *b = &f->block[f->oldest];
@@ -205,7 +205,7 @@ static struct block *block_room(struct mount_file *f)
     return b->data ? b : NULL;
 }
 
-/* NULL: there is no memory for it, or it is damaged; then pieces are decoded by themselves. */
+/* NULL: there is no memory for it, or it is damaged; then pieces are decoded alone. */
 static struct block *load_block(struct mount_file *f, uint64_t begin)
 {
     struct block *b = block_room(f);

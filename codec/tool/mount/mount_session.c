@@ -1,4 +1,4 @@
-/* mount_session.c - what the kernel asks of the mount (libfuse3), and its beginning and end. */
+/* mount_session.c - the kernel's requests to the mount (libfuse3), and its begin and end. */
 #define _GNU_SOURCE
 #define FUSE_USE_VERSION 31
 #include <dirent.h>
@@ -18,8 +18,8 @@
 
 static int root = -1; /* the folder that is shown */
 
-/* The kernel has followed links: none is followed here, so that nobody leads us out of the folder
- * by putting one in the place of what was looked up (where Linux has openat2, from 5.6 on). */
+/* The kernel has followed links already. None is followed here, so that nobody can put a link in
+ * place of a looked-up file and lead out of the folder (if Linux has openat2, from 5.6 on). */
 static int open_at(const char *path, int flags)
 {
     const char *name = path[1] ? path + 1 : ".";
@@ -125,7 +125,7 @@ static int do_statfs(const char *path, struct statvfs *s)
     return fstatvfs(root, s) ? -errno : 0;
 }
 
-/* What the kernel keeps of a file goes when its time or size changes. */
+/* The kernel drops what it keeps of a file when its time or size changes. */
 static void *do_init(struct fuse_conn_info *connection, struct fuse_config *config)
 {
     (void)connection;
@@ -147,7 +147,7 @@ static int serve(struct fuse *fuse, const char *point, bool front)
 {
     if (fuse_mount(fuse, point))
         return tool_fail("%s: cannot be mounted on", point);
-    /* From here on the kernel waits for this process; the command that started it returns. */
+    /* From here on the kernel waits for this process, and the command that started it returns. */
     int status =
         fuse_daemonize(front) ? tool_fail("%s: no process can be started", point) : TOOL_OK;
     struct fuse_session *session = fuse_get_session(fuse);
@@ -167,7 +167,7 @@ int tool_mount_run(int folder_fd, const char *folder, const char *point, bool fr
     struct fuse_args arguments = FUSE_ARGS_INIT(0, NULL);
     char *options = NULL;
     root = folder_fd;
-    /* A name with a comma would be options. */
+    /* After a comma in the name the rest would count as options. */
     const bool named = !strpbrk(folder, ",\\");
     if (asprintf(&options, "ro,subtype=zmpi%s%s", named ? ",fsname=" : "", named ? folder : "") < 0)
         return tool_fail("out of memory");

@@ -1,5 +1,5 @@
-/* check.c - zmpi check: which MPI calls of a program libzmpi.so covers, passes on, or cannot see.
- */
+/* check.c - zmpi check: which MPI calls of a program libzmpi.so covers, passes on, or cannot
+ * see. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct caller {
 struct report {
     struct elf_closure all;
     const char *mpi;           /* name of the MPI library */
-    bool is_static, is_linked; /* MPI, libzmpi.so is part of the program */
+    bool is_static, is_linked; /* the program contains MPI; libzmpi.so is linked to it */
     bool loads_late;
 };
 
@@ -66,7 +66,8 @@ static enum language language_of(const char *symbol, const char **start, size_t 
     return *length ? language : NONE;
 }
 
-/* "MPI_File_open" for a Fortran name; others of Fortran's only get their prefix back. */
+/* The C name, "MPI_File_open", for a Fortran name. Other functions of Fortran's only get their
+ * prefix back. */
 static enum fate fate_of(const char *part, size_t length, char full[80])
 {
     size_t base = length; /* without the _c of large counts */
@@ -209,7 +210,7 @@ static void print_json_caller(const struct caller *c, const char *comma)
     printf("}");
 }
 
-/* Everything that calls MPI. Returns how many calls are covered. */
+/* Prints all files that call MPI. Returns how many calls are covered. */
 static size_t print_callers(const struct report *r, bool json, bool all)
 {
     size_t covered = 0;

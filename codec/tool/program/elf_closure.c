@@ -1,4 +1,4 @@
-/* elf_closure.c - a program and the libraries that it needs, and those that these need. */
+/* elf_closure.c - a program, the libraries that it needs, and those that these need. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static bool add_file(struct elf_closure *c, struct elf_file *e)
     return true;
 }
 
-/* The libraries that file `of` needs, at the end of the list. */
+/* Adds the libraries that file `of` needs to the end of the list. */
 static bool add_needed(struct elf_closure *c, size_t of)
 {
     bool good = true;

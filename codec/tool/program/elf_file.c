@@ -1,6 +1,6 @@
 /*
- * elf_file.c - symbols and dependencies of an ELF file, by its section headers. 64 bits and little
- * endian: what zmpi itself is built for. Nothing in the file is trusted.
+ * elf_file.c - symbols and dependencies of an ELF file, from its section headers. It reads 64-bit
+ * little-endian files, for which zmpi itself is built. It trusts nothing in the file.
  */
 #define _GNU_SOURCE
 #include "elf_file.h"
@@ -24,7 +24,7 @@ struct source {
 
 static const char damaged[] = "a damaged ELF file";
 
-/* A stretch of the file with a zero byte behind it, or NULL. */
+/* A part of the file with a zero byte behind it, or NULL. */
 static void *load(const struct source *s, uint64_t offset, uint64_t size)
 {
     if (offset > s->size || size > s->size - offset)
@@ -82,7 +82,7 @@ static const Elf64_Shdr *section_of(const struct source *s, unsigned type)
     return NULL;
 }
 
-/* A table and the strings that it refers to. */
+/* Loads a table and the strings that it refers to. */
 static bool load_table(const struct source *s, const Elf64_Shdr *section, void **table,
                        char **strings, size_t *strings_size)
 {

@@ -1,5 +1,5 @@
-/* elf_file.h - what `zmpi check` and `zmpi run` read of programs and shared libraries, and where
- * these are found. */
+/* elf_file.h - what `zmpi check` and `zmpi run` read of programs and shared libraries, and how they
+ * find libraries. */
 #ifndef ZMPI_ELF_FILE_H
 #define ZMPI_ELF_FILE_H
 
@@ -11,7 +11,7 @@ struct elf_symbol {
     bool defined;
 };
 
-/* All strings belong to it. */
+/* Owns all strings. */
 struct elf_file {
     char *path;
     unsigned machine;
@@ -21,36 +21,37 @@ struct elf_file {
     size_t locals;
     const char **needed; /* names of libraries */
     size_t needed_count;
-    const char *soname, *rpath; /* NULL if it has none; RUNPATH counts as well */
+    const char *soname, *rpath; /* NULL if there is none; RUNPATH counts as well */
     char *strings[3];
 };
 
-/* NULL, or why the file cannot be read, as half a sentence. Free what was read in either case. */
+/* Returns NULL, or why the file cannot be read, as half a sentence. The caller frees *e in either
+ * case. */
 const char *elf_read(struct elf_file *e, const char *path);
 void elf_free(struct elf_file *e);
 bool elf_defines(const struct elf_file *e, const char *name);
 
-/* Reads the library `name` that `user` needs, looked for as the dynamic linker would. */
+/* Reads the library `name` that `user` needs, from where the dynamic linker would take it. */
 bool elf_find_library(struct elf_file *e, const char *name, const struct elf_file *user);
 
-/* ---- elf_closure.c: a program, and the libraries that it needs ---- */
+/* ---- elf_closure.c: a program and the libraries that it needs ---- */
 
 struct elf_closure {
-    struct elf_file
-        *file; /* the program, then libraries, as far as found; not those of MPI's own */
+    struct elf_file *file; /* the program, then the libraries that were found; not MPI's own */
     size_t files;
     const char **missing; /* libraries that were not found */
     size_t missing_count;
 };
 
-/* NULL, or why the program cannot be read. Free what was read in either case. */
+/* Returns NULL, or why the program cannot be read. The caller frees *c in either case. */
 const char *elf_closure_make(struct elf_closure *c, const char *path);
 void elf_closure_free(struct elf_closure *c);
 
-/* What a library calls itself, else its file's name. */
+/* The name that a library gives itself, else its file's name. */
 const char *elf_name(const struct elf_file *e);
 bool elf_is_zmpi(const struct elf_file *e);
-/* An MPI library; and its Fortran or C++ half, which calls all of MPI whatever the program does. */
+/* Is this an MPI library? And its Fortran or C++ half, which calls all of MPI whatever the program
+ * does? */
 bool elf_is_mpi(const struct elf_file *e);
 bool elf_is_binding(const struct elf_file *e);
 

@@ -1,5 +1,5 @@
-/* elf_library.c - where the dynamic linker would find a library: RPATH and RUNPATH,
- * LD_LIBRARY_PATH, the cache of ldconfig, the system's folders (ld.so(8)). */
+/* elf_library.c - finds a library where the dynamic linker would: RPATH and RUNPATH,
+ * LD_LIBRARY_PATH, ldconfig's cache, the system's folders (ld.so(8)). */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "elf_file.h"
 
-/* Read it if it is there and for the same machine. */
+/* Reads the file if it exists and is for the same machine. */
 static bool try_path(struct elf_file *e, const char *path, const struct elf_file *user)
 {
     if (!elf_read(e, path) && e->machine == user->machine)
@@ -17,7 +17,8 @@ static bool try_path(struct elf_file *e, const char *path, const struct elf_file
     return false;
 }
 
-/* A folder of a search path, which may begin with $ORIGIN, the folder of the file that names it. */
+/* Tries a folder of a search path. It may begin with $ORIGIN, the folder of the file that names
+ * it. */
 static bool try_folder(struct elf_file *e, const char *folder, size_t length, const char *name,
                        const struct elf_file *user)
 {
@@ -55,7 +56,7 @@ static bool try_folders(struct elf_file *e, const char *folders, const char *nam
     return false;
 }
 
-/* ---- /etc/ld.so.cache, as glibc writes it since 2.32 ---- */
+/* ---- /etc/ld.so.cache, in glibc's format since 2.32 ---- */
 
 struct cache_header {
     char magic[20];
@@ -65,7 +66,7 @@ struct cache_header {
 
 struct cache_entry {
     int32_t flags;
-    uint32_t name, path; /* from the start of the file */
+    uint32_t name, path; /* bytes from the start of the file */
     uint32_t version;
     uint64_t capabilities;
 };

@@ -75,7 +75,7 @@ bool tool_library_preload(const char *library)
 
 int tool_program_start(const char *path, char **argv)
 {
-    signal(SIGXFSZ, SIG_DFL); /* which the tool ignores */
+    signal(SIGXFSZ, SIG_DFL); /* the tool ignores it */
     execv(path, argv);
     tool_fail("%s: %s", path, strerror(errno));
     return TOOL_NOT_RUN;

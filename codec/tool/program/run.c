@@ -1,4 +1,4 @@
-/* run.c - zmpi run: start a program of MPI with the libzmpi.so that was built for its MPI. */
+/* run.c - zmpi run: starts an MPI program with the libzmpi.so that was built for its MPI. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <getopt.h>
@@ -14,7 +14,7 @@ enum mpi { NO_MPI, OPEN_MPI, MPICH, MPI_ABI };
 static const char *const mpi_name[] = {"", "openmpi", "mpich", "abi"};
 
 struct run {
-    char **argv; /* of the program */
+    char **argv; /* the program's */
     char path[PATH_MAX];
     enum mpi mpi;
     bool explain, help;
@@ -39,7 +39,7 @@ static enum mpi mpi_of(const struct elf_file *library)
     return elf_defines(library, "ompi_mpi_comm_world") ? OPEN_MPI : MPICH;
 }
 
-/* Judges by the names alone a library that is not found here. */
+/* For a library that is not found here: judges by its name. */
 static enum mpi mpi_of_missing(const char *name)
 {
     if (strncmp(name, "libmpi_abi.so", 13) == 0)
@@ -50,7 +50,7 @@ static enum mpi mpi_of_missing(const char *name)
                                                                                       : NO_MPI;
 }
 
-/* The launcher's MPI is the program's. */
+/* The launcher's MPI, which is the program's. */
 static enum mpi mpi_of_launcher(void)
 {
     if (getenv("OMPI_COMM_WORLD_SIZE"))
@@ -60,7 +60,7 @@ static enum mpi mpi_of_launcher(void)
                                                                                         : NO_MPI;
 }
 
-/* Why libzmpi.so is not to be preloaded; or NULL, with the program's MPI if its file tells that. */
+/* Why libzmpi.so must not be preloaded; or NULL, and the program's MPI if its file shows that. */
 static const char *look_at_file(const char *path, enum mpi *mpi)
 {
     struct elf_closure c;
@@ -68,7 +68,7 @@ static const char *look_at_file(const char *path, enum mpi *mpi)
     *mpi = NO_MPI;
     if (tool_program_is_setuid(path))
         return "it is setuid or setgid";
-    if (!elf_closure_make(&c, path)) { /* else a script, say */
+    if (!elf_closure_make(&c, path)) { /* a script, for example, cannot be read */
         if (elf_is_mpi(&c.file[0]))
             why = "MPI is a part of it (it is linked statically)";
         else if (c.file[0].needed_count == 0)
@@ -95,7 +95,7 @@ static bool find_library(enum mpi mpi, char path[PATH_MAX])
     return tool_library_find(name, path);
 }
 
-/* Preloads it, or says in one line why the program runs without. */
+/* Preloads the library, or says in one line why the program runs without it. */
 static void add_library(struct run *r)
 {
     char library[PATH_MAX];
@@ -131,7 +131,7 @@ static bool mpi_parse(const char *name, enum mpi *mpi)
     return false;
 }
 
-/* Options become settings, which are stronger than those of the environment. */
+/* Turns options into settings, which override those of the environment. */
 static int parse(struct run *r, int argc, char **argv)
 {
     static const struct option longs[] = {
@@ -177,8 +177,8 @@ static int prepare(struct run *r, int argc, char **argv)
     return TOOL_NOT_FOUND;
 }
 
-/* Launchers start one of us for each rank: the first one speaks, the others' messages go nowhere,
- * until the program runs. */
+/* A launcher starts one process of this tool for each rank. Only the first one prints messages
+ * before the program runs. */
 static int be_silent(void)
 {
     const int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), null = open("/dev/null", O_WRONLY);
@@ -195,7 +195,8 @@ int tool_run(int argc, char **argv)
     const int kept = is_first() ? STDERR_FILENO : be_silent();
     const int status = prepare(&r, argc, argv);
     if (status && kept != STDERR_FILENO)
-        sleep(1); /* a launcher that sees one fail ends all: the first one's message comes before */
+        sleep(1); /* a launcher ends all processes when one fails: the first one's message must come
+                     before */
     if (status || r.help)
         return status ? status : tool_help();
     add_library(&r);

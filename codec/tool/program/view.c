@@ -1,4 +1,5 @@
-/* view.c - zmpi view: start a program that gets the logical bytes of the containers it opens. */
+/* view.c - zmpi view: starts a program that reads the logical bytes of the containers that it
+ * opens. */
 #include <getopt.h>
 #include <stdlib.h>
 
@@ -6,7 +7,7 @@
 #include "tool/program/preload.h"
 #include "tool/tool.h"
 
-/* Why a program cannot have the view; NULL if it can. A script's interpreter is not looked at. */
+/* Why a program cannot have the view; NULL if it can. Does not examine a script's interpreter. */
 static const char *why_not(const char *path)
 {
     struct elf_file e = {0};
@@ -19,7 +20,7 @@ static const char *why_not(const char *path)
     return why;
 }
 
-/* If that is impossible, one line says why the program sees containers as they are. */
+/* If the view is impossible, one line says why the program sees containers as they are. */
 static void add_view(const char *path, bool explain)
 {
     char library[PATH_MAX];
@@ -54,7 +55,7 @@ int tool_view(int argc, char **argv)
     }
     if (!argv[optind])
         return tool_usage();
-    if (!tool_options_load(&options)) /* before the program starts */
+    if (!tool_options_load(&options)) /* is checked before the program starts */
         return TOOL_ERROR;
     const bool on = options.view;
     zmpi_options_free(&options);

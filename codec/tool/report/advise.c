@@ -1,4 +1,4 @@
-/* advise.c - zmpi advise: from the report of a dry run to rules. */
+/* advise.c - zmpi advise: makes rules from the report of a dry run. */
 #define _GNU_SOURCE
 #include <getopt.h>
 #include <math.h>
@@ -12,15 +12,15 @@
 enum { BOUNDS = 6, ENCODERS = 3 };
 #define LEAST_RATIO  1.1
 #define LEAST_DB     80
-#define HUFFMAN_GAIN 1.2 /* from which it is worth its time */
+#define HUFFMAN_GAIN 1.2 /* Huffman is worth its time from this gain on */
 
 struct tried {
     char bound[40];
     double raw[ENCODERS], coded[ENCODERS];
-    double most, share; /* the largest absolute bound, and as a part of the range */
+    double most, share; /* the largest absolute bound, and its part of the range */
 };
 
-/* Files whose names differ in digits alone. */
+/* Files whose names differ only in digits. */
 struct pattern {
     struct pattern *next;
     double files, bytes, floats, whole;
@@ -32,7 +32,7 @@ struct wish {
     double db, error; /* error 0: decibels count */
 };
 
-/* "out/slab_0012.bin" is slab_*.bin; what means something in a rule is any one character. */
+/* "out/slab_0012.bin" becomes slab_*.bin. Characters with a meaning in rules become "?". */
 static void make_glob(const char *path, char glob[256])
 {
     const char *base = strrchr(path, '/');
@@ -100,7 +100,7 @@ static double ratio_of(const struct tried *t, int encoder)
     return t->coded[encoder] > 0 ? t->raw[encoder] / t->coded[encoder] : 0;
 }
 
-/* Errors spread evenly up to the bound; true ones are no larger. */
+/* Errors spread evenly up to the bound; real errors are no larger. */
 static double decibels(const struct tried *t)
 {
     return t->share > 0 ? -20 * log10(t->share / sqrt(3)) : INFINITY;
@@ -130,7 +130,7 @@ static bool looks_like_restart(const char *name)
     return false;
 }
 
-/* The one of the best ratio among those that are allowed. */
+/* The allowed one with the best ratio. */
 static const struct tried *choose(const struct pattern *p, const struct wish *w, bool exact)
 {
     const struct tried *best = NULL;

@@ -1,4 +1,4 @@
-/* report.c - zmpi report: what runs saved, in the terminal or as a page to look at. */
+/* report.c - zmpi report: what runs have saved, in the terminal or as a web page. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "tool/report/report_timeline.h"
 
-/* If a run has more files, the others count in the sums only. */
+/* If a run has more files, the others only count in the sums. */
 enum { BARS = 30 };
 
 static const char style[] =
@@ -117,7 +117,7 @@ static void tiles(FILE *out, const struct sums *s)
     fputs("</div>\n", out);
 }
 
-/* One bar, divided: seconds of a rank, all files together. */
+/* One divided bar: the seconds of a rank for all files together. */
 static void time_bar(FILE *out, const struct sums *s)
 {
     const struct {
@@ -159,7 +159,7 @@ static const char *base_of(const char *path)
     return base && base[1] ? base + 1 : path;
 }
 
-/* Its UTF-8 characters, the last ones of a long name. */
+/* Writes UTF-8 characters; of a long name the last ones. */
 static void put_name(FILE *out, const char *name)
 {
     const size_t length = strlen(name);
@@ -172,7 +172,7 @@ static void put_name(FILE *out, const char *name)
     put(out, name);
 }
 
-/* Written, and stored as the part of it: the first files that were written. */
+/* A bar of written bytes for each of the first files, with the stored bytes as a part of it. */
 static void bars(FILE *out, const cJSON *files)
 {
     const cJSON *f;
@@ -224,7 +224,7 @@ static void bars(FILE *out, const cJSON *files)
     fputs("</div>\n", out);
 }
 
-/* The largest number of a list of each write call; 0: there is none. */
+/* The largest number in the lists of all write calls; 0: there is none. */
 static double largest_of_calls(const cJSON *file, const char *key)
 {
     const cJSON *call, *item;
@@ -235,7 +235,7 @@ static double largest_of_calls(const cJSON *file, const char *key)
     return most;
 }
 
-/* The largest error measured on samples; else the absolute bounds of its calls. */
+/* The largest error on samples if it was measured; else the absolute bounds of the calls. */
 static void error_cell(FILE *out, const cJSON *file)
 {
     const double seen = largest_of_calls(file, "errors_on_samples"),

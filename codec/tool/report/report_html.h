@@ -1,4 +1,5 @@
-/* report_html.h - reports of runs as one HTML page: no script, nothing from elsewhere. */
+/* report_html.h - reports of runs as one HTML page, without scripts or anything from other
+ * places. */
 #ifndef ZMPI_TOOL_REPORT_HTML_H
 #define ZMPI_TOOL_REPORT_HTML_H
 

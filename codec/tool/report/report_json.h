@@ -4,9 +4,9 @@
 
 #include <cjson/cJSON.h>
 
-/* NULL: a message says what is wrong. cJSON_Delete frees it. */
+/* NULL: a message says what is wrong. The caller frees it by cJSON_Delete. */
 cJSON *report_load(const char *path);
-/* Members of an object, whatever it is: 0 and "" where there is none of that kind. */
+/* A member of an object; 0 or "" if there is none of that type. */
 double report_number(const cJSON *object, const char *key);
 const char *report_text(const cJSON *object, const char *key);
 

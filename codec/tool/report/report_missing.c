@@ -1,4 +1,4 @@
-/* report_missing.c - zmpi report and zmpi advise where cJSON is not there. */
+/* report_missing.c - zmpi report and zmpi advise in a build without cJSON. */
 #include "tool/tool.h"
 
 int tool_report(int argc, char **argv)

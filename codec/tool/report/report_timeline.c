@@ -26,7 +26,7 @@ static int fill(double bin[BINS], const cJSON *list)
     return n;
 }
 
-/* Columns that stand on `under` and are `bin` high, as one path. */
+/* Draws columns that stand on `under` and are `bin` high, as one path. */
 static void columns(FILE *out, const char *colour, const double under[BINS], const double bin[BINS],
                     int bins, double bottom, double scale)
 {

@@ -1,4 +1,4 @@
-/* report_timeline.h - when a run wrote, read and sent, as a picture. */
+/* report_timeline.h - a picture of when a run wrote, read and sent. */
 #ifndef ZMPI_REPORT_TIMELINE_H
 #define ZMPI_REPORT_TIMELINE_H
 
@@ -6,7 +6,7 @@
 
 #include "tool/report/report_json.h"
 
-/* timeline: of a report; NULL, or of no use: nothing is drawn. */
+/* timeline: that of a report. If it is NULL or unusable, nothing is drawn. */
 void report_timeline(FILE *out, const cJSON *timeline);
 
 #endif

@@ -1,6 +1,5 @@
 /* enhance_net_avx2.c - the network's loops by AVX2, for which CMakeLists.txt compiles this file.
- * Sums of two products fit into 16 bits, because only inputs of at most 127, or weights of at most
- * 64, occur together with larger partners. */
+ * Sums of two products fit into 16 bits, because inputs above 127 only meet weights up to 64. */
 #ifdef __x86_64__
 #include <immintrin.h>
 #include <string.h>

@@ -168,6 +168,40 @@ struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t cou
     return fill;
 }
 
+/* What samples are like beside those that are `end`. */
+static struct summary summarize_others(const struct zmpi_sample *s, double end)
+{
+    struct summary r = {0, 0, (double)INFINITY, -(double)INFINITY};
+    for (size_t k = 0; k < s->rows; k++)
+        for (size_t i = 0; i < s->row; i++) {
+            const double x = zmpi_sample_get(s, k, i);
+            if (x == end) // NOLINT: exact on purpose
+                continue;
+            r.min = x < r.min ? x : r.min;
+            r.max = x > r.max ? x : r.max;
+        }
+    return r;
+}
+
+static bool is_within(const struct zmpi_sample *s, double end)
+{
+    const struct summary others = summarize_others(s, end);
+    const double distance = end < others.min ? others.min - end : end - others.max;
+    return others.min < others.max && distance > others.max - others.min;
+}
+
+double zmpi_fill_within(enum zmpi_type type, const void *src, size_t count,
+                        const struct zmpi_range *range)
+{
+    const double end = fabs(range->max) >= fabs(range->min) ? range->min : range->max;
+    if ((type != ZMPI_F32 && type != ZMPI_F64) || count < FEW || !(fabs(end) > 0) ||
+        !(range->min < range->max) || zmpi_device_holding(src))
+        return 0;
+    const struct zmpi_sample few = {type, src, FEW, 1, zmpi_sample_step(count, FEW)};
+    const struct zmpi_sample s = zmpi_sample_rows(type, src, count, ROWS, ROW_LEAST);
+    return is_within(&few, end) && end_repeats(&s, end) && is_within(&s, end) ? end : 0;
+}
+
 void zmpi_fill_keep(struct zmpi_job *job, const void *src)
 {
     const enum zmpi_type type = job->array.type;

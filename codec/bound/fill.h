@@ -21,6 +21,13 @@ struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t cou
 /* Looks only at these samples, which the host can read. */
 struct zmpi_fill zmpi_fill_look_at(const struct zmpi_sample *s, const struct zmpi_range *range);
 
+/*
+ * A value that only a user can name (ZMPI_FILL), since it is nearer to 0 than all others: -9999
+ * among pressures of 1e5. It repeats, and is further from the others than their range. 0: none.
+ */
+double zmpi_fill_within(enum zmpi_type type, const void *src, size_t count,
+                        const struct zmpi_range *range);
+
 /* The smaller magnitude, +inf if there is none. zmpi_fill_of: from the smallest and the largest
  * magnitude over all parts of the data. */
 double zmpi_fill_smallest(struct zmpi_fill fill);

@@ -168,6 +168,7 @@ struct zdata {
     bool components_warned; /* that a call has not the number that was set */
     bool cut_warned;        /* that a call has several variables and stays one array */
     unsigned cut_calls;     /* number of calls that were examined for that */
+    bool fill_warned;       /* that a fill value is in the range */
     bool looks_warned;      /* that data are not what their datatype says */
     bool mistyped;          /* floats are in the other byte order, or no floats: kept exactly */
     bool stays_mistyped;    /* later data too; a single value may look like that by chance */

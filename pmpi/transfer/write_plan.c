@@ -6,6 +6,7 @@
 #include "close/decompress.h"
 #include "mpi/runtime.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,23 @@ static enum zmpi_status range_of_all(struct zfile *f, struct zplan *p, struct zm
     return ZMPI_OK;
 }
 
+/* Once for a file: a fill value that widens the range, and only the user can name. */
+static void tell_of_fill(struct zfile *f, const struct zplan *p, const struct zmpi_range *range)
+{
+    const enum zmpi_type type = p->memory.element;
+    const size_t count = p->memory.bytes / zmpi_type_size(type);
+    const double value = f->data.fill_warned || f->options.fill.count
+                             ? 0
+                             : zmpi_fill_within(type, p->memory.data, count, range);
+    if (!(fabs(value) > 0))
+        return;
+    f->data.fill_warned = true;
+    zmpi_log(ZMPI_LOG_WARN,
+             "%s: a call has the value %.9g many times, apart from all others and nearer to 0: it "
+             "counts for the range, and makes the bound larger (ZMPI_FILL=%.9g keeps it exactly)",
+             f->path, value, value);
+}
+
 int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, struct zmpi_fill *fill)
 {
     double start = zmpi_seconds();
@@ -128,9 +146,11 @@ int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, stru
     const bool needed = zmpi_bound_needs_range(&bound) && p->memory.bytes;
     if (!status && needed)
         status = range_of_all(f, p, range);
-    if (!status && needed)
+    if (!status && needed) {
         *fill = zmpi_fill_look(p->memory.element, p->memory.data,
                                p->memory.bytes / zmpi_type_size(p->memory.element), range);
+        tell_of_fill(f, p, range);
+    }
     f->stats.n.seconds_scan += zmpi_seconds() - start;
     return zplan_failed(f, p, status, "looking for the value range");
 }

@@ -107,6 +107,36 @@ Test(fill, none)
     free(x);
 }
 
+/* Nearer to 0 than all others: only a user can name it. */
+Test(fill, within)
+{
+    double *x = malloc(N * sizeof *x);
+    for (int dress = 0; dress < 4; dress++) {
+        for (size_t i = 0; i < N; i++) {
+            const bool missing = dress == 1 ? i == 77 : i % 7 == 3;
+            x[i] = missing ? -9999 : 1e5 + (dress == 2 ? 2e5 : 2000) * sin(0.01 * (double)i);
+            x[i] = dress == 3 && missing ? 0 : x[i];
+        }
+        const struct zmpi_range range = range_of(ZMPI_F64, x, N);
+        const double found = zmpi_fill_within(ZMPI_F64, x, N, &range);
+        cr_assert_float_eq(found, dress == 0 ? -9999 : 0, 1e-9, "%d: %g", dress, found);
+    }
+    free(x);
+}
+
+static void check_none_within(const struct field *f)
+{
+    const size_t count = kit_elements(&f->array);
+    const struct zmpi_range range = range_of(f->array.type, f->data, count);
+    cr_assert_float_eq(zmpi_fill_within(f->array.type, f->data, count, &range), 0, 1e-99, "%s",
+                       f->path);
+}
+
+Test(fill, none_within_fields)
+{
+    each_field(check_none_within);
+}
+
 /* Of other parts of the data, too. */
 Test(fill, parts)
 {

@@ -10,7 +10,7 @@ struct tool_work {
     struct zmpi_options options;
     enum zmpi_type type;
     struct zmpi_bound bound;
-    bool bound_given, verbose, looks_told;
+    bool bound_given, verbose, looks_told, fill_told;
     int encoder; /* 0: not given */
     enum zmpi_variant variant;
     size_t shape[3];  /* of one component; 0 0 0: not given */

@@ -1,5 +1,6 @@
 /* compress_look.c - what zmpi compress finds in a raw field before it codes it: components, shape,
  * ranges. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "bound/fill.h"
@@ -40,6 +41,21 @@ int tool_read_component(struct tool_work *w, int c, uint64_t at, unsigned char *
     return status;
 }
 
+/* Notes what may be fill values; prints one that only the user can name. */
+static void look_for_fill(struct tool_work *w, const void *data, size_t count,
+                          const struct zmpi_range *range, struct zmpi_fill *fill)
+{
+    const double within =
+        w->options.fill.count || w->fill_told ? 0 : zmpi_fill_within(w->type, data, count, range);
+    *fill = zmpi_fill_merge(*fill, zmpi_fill_look(w->type, data, count, range));
+    if (!(fabs(within) > 0))
+        return;
+    w->fill_told = true;
+    printf("%.9g is there many times, apart from all others and nearer to 0: it makes the bound "
+           "larger; --fill=%.9g keeps it exactly\n",
+           within, within);
+}
+
 /* Values from the threshold on do not count. fill: gets candidates for fill values, unless NULL. */
 static int scan_component(struct tool_work *w, int c, double threshold, struct zmpi_range *range,
                           struct zmpi_fill *fill)
@@ -60,7 +76,7 @@ static int scan_component(struct tool_work *w, int c, double threshold, struct z
             zmpi_range_merge(range, &part);
         }
         if (!status && fill)
-            *fill = zmpi_fill_merge(*fill, zmpi_fill_look(w->type, buffer, n / width, &part));
+            look_for_fill(w, buffer, n / width, &part, fill);
     }
     free(buffer);
     return status;

@@ -137,6 +137,22 @@ check cmp empty back.raw
 expect 0 "$zmpi" compare -t f32 empty empty.zmpi
 check cmp out <(echo "elements            0, 0 differ")
 
+group="few values, and a fill value among them"
+python3 -c 'import array, math
+array.array("f", (-9999 if i % 7 == 3 else 1e5 + 2000 * math.sin(i * 0.01) for i in range(16384))).tofile(open("pressure.raw", "wb"))'
+expect 0 "$zmpi" compress -t f32 -e rel=1e-3 -v pressure.raw pressure.zmpi
+check grep -q '^plainly f32, 2^13 to 2^16 in 256 samples$' out
+check grep -q '^-9999 is there many times, .* --fill=-9999 keeps it exactly$' out
+check [ "$(wc -l <out)" -le 3 ]
+expect 0 "$zmpi" compress -t f32 -e rel=1e-3 --fill=-9999 pressure.raw pressure.zmpi
+check test ! -s out
+head -c 16384 pressure.raw >few.raw
+expect 0 "$zmpi" compress -t f32 -e abs=1 few.raw few.zmpi
+check grep -q '^4096 values within the bound: .*-e lossless keeps them$' out
+head -c 16388 pressure.raw >few.raw
+expect 0 "$zmpi" compress -t f32 -e abs=1 few.raw few.zmpi
+check test ! -s out
+
 group="wrong arguments"
 expect 2 "$zmpi"
 expect 2 "$zmpi" nonsense

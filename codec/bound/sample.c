@@ -48,5 +48,8 @@ struct zmpi_sample zmpi_sample_rows(enum zmpi_type type, const void *src, size_t
 {
     if (count <= rows * row)
         return (struct zmpi_sample){type, src, 1, count, count};
-    return (struct zmpi_sample){type, src, rows, row, 2 * zmpi_sample_step(count / 2, rows)};
+    size_t step = zmpi_sample_step(count / 2, rows);
+    while (step > 100 && (step % 11 == 0 || step % 13 == 0 || step % 2 == 0))
+        step--;
+    return (struct zmpi_sample){type, src, rows, row, 2 * step};
 }

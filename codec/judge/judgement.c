@@ -3,20 +3,21 @@
 
 #include <stdio.h>
 
-/* Rows of samples: more of a larger array, so that it costs as little as a larger part of that. */
-enum { ROW = 16, ROWS = 16, ROWS_MOST = 256, BYTES_PER_ROW = 64 << 10 };
+/* Rows of samples: from as many places as few wrong values among many must be seen at, and longer
+ * in a larger call, so that they cost as little of it. */
+enum { ROWS = 64, ROW = 4, ROW_MOST = 16, BYTES_PER_SAMPLE = 256 << 10 };
 
 static struct zmpi_sample rows_of(enum zmpi_type type, const void *src, size_t count)
 {
-    const size_t wanted = count * zmpi_type_size(type) / BYTES_PER_ROW;
-    const size_t rows = wanted < ROWS ? ROWS : wanted > ROWS_MOST ? ROWS_MOST : wanted;
-    return zmpi_sample_rows(type, src, count, rows, ROW);
+    const size_t wanted = count * zmpi_type_size(type) / BYTES_PER_SAMPLE;
+    const size_t row = wanted < ROW ? ROW : wanted > ROW_MOST ? ROW_MOST : wanted;
+    return zmpi_sample_rows(type, src, count, ROWS, row);
 }
 
 /* Plainly floats of this type; else nothing is said. */
 static bool is_plain(struct zmpi_judgement *j, enum zmpi_type type, const void *src, size_t count)
 {
-    double copy[ROWS_MOST * ROW];
+    double copy[ROWS * ROW_MOST];
     struct zmpi_sample s = rows_of(type, src, count);
     j->plain = (struct zmpi_plain){0};
     if (zmpi_sample_fetch(&s, copy))

@@ -2,7 +2,7 @@
 # bench_judge.sh [-m "MBYTES..."] [-n REPETITIONS] DATA: what it costs to judge the data of a call (type, byte order, shape ...).
 #
 #   DATA            folder of the real fields (../shared/data)
-#   -m MBYTES       sizes of a call, each with `warm` if the data were just computed ("1:warm 4:warm 24 64")
+#   -m MBYTES       sizes of the call, each with `warm` if the data were just computed ("0.25:warm 1:warm 4:warm 4 24 64")
 #   -n REPETITIONS  the median of them counts (9)
 #
 # Prints percentages of the time in which one thread finds the range and codes by fle: for type and byte order; for all questions of
@@ -13,7 +13,7 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-sizes='1:warm 4:warm 24 64' repetitions=9
+sizes='0.25:warm 1:warm 4:warm 4 24 64' repetitions=9
 while getopts m:n:h option; do
     case $option in
     m) sizes=$OPTARG ;;

@@ -111,6 +111,18 @@ Test(judgement, members_of_records)
     }
 }
 
+/* Integers in a twentieth of an array, wherever that is: the judges are asked. */
+Test(judgement, a_part)
+{
+    for (int part = 0; part < 20; part++) {
+        make(3, 1);
+        for (int64_t i = part * N / 20; i < (part + 1) * N / 20; i++)
+            memcpy(&wide[i], &i, sizeof wide[i]);
+        const struct zmpi_judgement j = judge(ZMPI_F64, wide, N);
+        cr_assert_not(j.plain.is, "%d", part);
+    }
+}
+
 /* Few values at a time: together with those before, but where the program says what each is. */
 Test(judgement, few)
 {

@@ -241,9 +241,3 @@ double flare_net_time(unsigned side, const size_t extent[3], const int32_t *leas
         all += RANGE + (least[z] < largest[z] ? of_slice : 0);
     return (double)all;
 }
-
-double flare_enhance_time(double back, double network, const size_t extent[3])
-{
-    const double more = (double)((extent[0] - 1) / FLARE_SIDE), each = network / (more + 1);
-    return back + network - more * (each < FLARE_RTL_TABLE ? each : FLARE_RTL_TABLE);
-}

@@ -95,12 +95,10 @@ double flare_back_time(const struct flare_core *core, const size_t extent[3],
 
 /* Cycles of a side * side array for a point of a large piece of a slice, with that to come in. */
 double flare_net_cycles(unsigned side);
-/* Cycles that it takes for a chunk whose slices have these ranges. */
+/* Cycles that it takes for a chunk whose slices have these ranges. Prediction waits meanwhile: what
+ * else is done is the next batch's table at most. */
 double flare_net_time(unsigned side, const size_t extent[3], const int32_t *least,
                       const int32_t *largest);
-/* Back with the network: a batch waits until the one before went through it. Only its table comes
- * meanwhile. */
-double flare_enhance_time(double back, double network, const size_t extent[3]);
 
 /* ---- bytes off the chip (flare_traffic.c) ---- */
 

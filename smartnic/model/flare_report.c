@@ -186,6 +186,9 @@ static void print_rtl(void)
     static const size_t chunk[3] = {128, 128, 128};
     const double points = 128.0 * 128 * 128, chunks = points_of(&sets[0]) / points;
     struct flare_core core = paper_core;
+    int32_t least[128] = {0}, largest[128];
+    for (int z = 0; z < 128; z++)
+        largest[z] = 1;
     core.loads = true;
     printf(
         "Our RTL without the network, a chunk of 128^3 after the other, no code 0 (within 2 %% of "
@@ -199,10 +202,13 @@ static void print_rtl(void)
                t.total * chunks / clock_hz);
     }
     printf("\nIts array for the network, inputs and outputs of a layer along its sides:\n\n"
-           "| P | cycles a point | of the multipliers at work |\n| --- | --- | --- |\n");
+           "| P | cycles a point | of the multipliers at work | Nyx' shape, s |\n"
+           "| --- | --- | --- | --- |\n");
     for (unsigned side = 4; side <= 128; side *= side < 16 ? 2 : 8) {
         const double cycles = flare_net_cycles(side);
-        printf("| %u | %.1f | %.1f %% |\n", side, cycles, 100 * core.macs / cycles / (side * side));
+        printf("| %u | %.1f | %.1f %% | %.2f |\n", side, cycles,
+               100 * core.macs / cycles / (side * side),
+               flare_net_time(side, chunk, least, largest) * chunks / clock_hz);
     }
     printf("\n");
 }

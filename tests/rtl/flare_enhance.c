@@ -58,8 +58,10 @@ static void check_cycles(struct flare_sim *s, const struct flare_sim_chunk *c, u
     cr_log_info("network: model %.0f; all without it %llu", model,
                 (unsigned long long)plain.cycles);
     cr_expect_float_eq((double)c->network / model, 1, 0.02);
-    cr_expect_float_eq(
-        (double)c->cycles / flare_enhance_time((double)plain.cycles, model, c->extent), 1, 0.02);
+    /* The table of a second batch may come meanwhile. */
+    const double all = (double)plain.cycles + model, batches = (double)((c->extent[0] - 1) / 32);
+    cr_expect_leq((double)c->cycles, 1.02 * all);
+    cr_expect_geq((double)c->cycles, 0.98 * all - batches * FLARE_RTL_TABLE);
 }
 
 /* Forth by the C, back by the engine. */

@@ -338,7 +338,7 @@ static void give_table(void *context, unsigned batch, const uint32_t *count, uin
     zmpi_huffman_decoder_set(&d->decoder, &d->book[batch]);
     for (unsigned i = 0; i < FLARE_TABLE; i++) {
         const unsigned symbol = d->decoder.symbol[i];
-        table[i] = (uint16_t)(symbol | d->decoder.length[symbol] << 10);
+        table[i] = (uint16_t)(symbol | (unsigned)d->decoder.length[symbol] << 10);
     }
 }
 

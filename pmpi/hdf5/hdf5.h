@@ -25,6 +25,8 @@ typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
 /* Constants, as HDF5's headers have them. */
 #define ZH5S_ALL           ((hid_t)0) /* and H5P_DEFAULT */
 #define ZH5S_BLOCK         ((hid_t)1) /* from 1.14 on */
+#define ZH5I_FILE          1
+#define ZH5I_GROUP         2
 #define ZH5I_DATATYPE      3
 #define ZH5I_DATASPACE     4
 #define ZH5I_DATASET       5
@@ -135,6 +137,7 @@ typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
     X(H5FD_mpio_init, hid_t, (void))                                                               \
     X(H5Pget_fapl_mpio, herr_t, (hid_t, void *, void *))                                           \
     X(H5Pget_dxpl_mpio, herr_t, (hid_t, int *))                                                    \
+    X(H5Pset_chunk_cache, herr_t, (hid_t, size_t, size_t, double))                                 \
     X(H5PLprepend, herr_t, (const char *))
 
 #define ZHDF5_FIELD(name, result, parameters)    result(*name) parameters;
@@ -147,6 +150,7 @@ struct zhdf5 {
     ZHDF5_ASKED(ZHDF5_FIELD)
     ZHDF5_OPTIONAL(ZHDF5_FIELD) /* NULL: the library lacks it */
     const hid_t *H5T_NATIVE_FLOAT_g, *H5T_NATIVE_DOUBLE_g, *H5P_LST_DATASET_CREATE_ID_g;
+    const hid_t *H5P_LST_DATASET_ACCESS_ID_g;
     const hid_t *H5FD_MPIO_id_g; /* from 2.0 on, for H5FD_mpio_init */
     bool whole;                  /* the library has all functions that zmpi calls */
     atomic_bool known;           /* and its version is one of those above */

@@ -8,6 +8,7 @@
 #include "hdf5/hdf5_filter.h"
 #include "hdf5/hdf5_parameters.h"
 #include "hdf5/hdf5_selection.h"
+#include "hdf5/hdf5_several.h"
 #include "mpi/runtime.h"
 
 /* Bytes of a chunk, at most. HDF5 reads and decodes a whole chunk to get one element. */
@@ -140,12 +141,40 @@ static hid_t list_of(const struct zhdf5 *h, const struct created *c)
     return done ? copy : c->list;
 }
 
-/* dataset: the new one, or an error. Closes the creation list if that is a copy. */
-static hid_t created(const struct zhdf5 *h, const struct created *c, hid_t list, hid_t dataset)
+/* The property lists that HDF5 gets, each the program's or a copy. */
+struct lists {
+    hid_t creation, access;
+};
+
+/* Switches off the chunk cache. In parallel HDF5 an independent read keeps a filtered chunk there
+ * and finds it again, even if all ranks have written it anew meanwhile. */
+static hid_t access_of(const struct zhdf5 *h, const struct created *c, hid_t access)
 {
-    zhdf5_dataset_created(h, dataset, c->type, c->space, list, c->name);
-    if (list != c->list)
-        h->H5Pclose(list);
+    if (!h->H5Pset_chunk_cache || !h->H5P_LST_DATASET_ACCESS_ID_g ||
+        !zhdf5_several_have(h, c->place))
+        return access;
+    const hid_t copy =
+        h->H5Pcopy(access == ZH5P_DEFAULT ? *h->H5P_LST_DATASET_ACCESS_ID_g : access);
+    if (copy >= 0)
+        h->H5Pset_chunk_cache(copy, 0, 0, 1);
+    return copy >= 0 ? copy : access;
+}
+
+static struct lists lists_of(const struct zhdf5 *h, const struct created *c, hid_t access)
+{
+    const hid_t list = list_of(h, c);
+    return (struct lists){list, list == c->list ? access : access_of(h, c, access)};
+}
+
+/* dataset: the new one, or an error. access: the program's list. Closes the copies. */
+static hid_t created(const struct zhdf5 *h, const struct created *c, struct lists lists,
+                     hid_t access, hid_t dataset)
+{
+    zhdf5_dataset_created(h, dataset, c->type, c->space, lists.creation, c->name);
+    if (lists.creation != c->list)
+        h->H5Pclose(lists.creation);
+    if (lists.access != access)
+        h->H5Pclose(lists.access);
     return dataset;
 }
 
@@ -155,8 +184,11 @@ ZHDF5_SHOWN hid_t H5Dcreate1(hid_t place, const char *name, hid_t type, hid_t sp
 {
     ZHDF5_BEHIND(h, H5Dcreate1)
     const struct created c = {place, type, space, creation, name};
-    const hid_t list = list_of(h, &c);
-    return created(h, &c, list, h->H5Dcreate1(place, name, type, space, list));
+    const struct lists l = lists_of(h, &c, ZH5P_DEFAULT);
+    return created(h, &c, l, ZH5P_DEFAULT,
+                   l.access == ZH5P_DEFAULT ? h->H5Dcreate1(place, name, type, space, l.creation)
+                                            : h->H5Dcreate2(place, name, type, space, ZH5P_DEFAULT,
+                                                            l.creation, l.access));
 }
 
 ZHDF5_SHOWN hid_t H5Dcreate2(hid_t place, const char *name, hid_t type, hid_t space, hid_t link,
@@ -164,16 +196,17 @@ ZHDF5_SHOWN hid_t H5Dcreate2(hid_t place, const char *name, hid_t type, hid_t sp
 {
     ZHDF5_BEHIND(h, H5Dcreate2)
     const struct created c = {place, type, space, creation, name};
-    const hid_t list = list_of(h, &c);
-    return created(h, &c, list, h->H5Dcreate2(place, name, type, space, link, list, access));
+    const struct lists l = lists_of(h, &c, access);
+    return created(h, &c, l, access,
+                   h->H5Dcreate2(place, name, type, space, link, l.creation, l.access));
 }
 
 ZHDF5_SHOWN hid_t H5Dcreate_anon(hid_t place, hid_t type, hid_t space, hid_t creation, hid_t access)
 {
     ZHDF5_BEHIND(h, H5Dcreate_anon)
     const struct created c = {place, type, space, creation, NULL};
-    const hid_t list = list_of(h, &c);
-    return created(h, &c, list, h->H5Dcreate_anon(place, type, space, list, access));
+    const struct lists l = lists_of(h, &c, access);
+    return created(h, &c, l, access, h->H5Dcreate_anon(place, type, space, l.creation, l.access));
 }
 
 ZHDF5_SHOWN hid_t H5Dcreate_async(const char *from, const char *function, unsigned line,
@@ -182,8 +215,8 @@ ZHDF5_SHOWN hid_t H5Dcreate_async(const char *from, const char *function, unsign
 {
     ZHDF5_BEHIND(h, H5Dcreate_async)
     const struct created c = {place, type, space, creation, name};
-    const hid_t list = list_of(h, &c);
-    return created(h, &c, list,
-                   h->H5Dcreate_async(from, function, line, place, name, type, space, link, list,
-                                      access, events));
+    const struct lists l = lists_of(h, &c, access);
+    return created(h, &c, l, access,
+                   h->H5Dcreate_async(from, function, line, place, name, type, space, link,
+                                      l.creation, l.access, events));
 }

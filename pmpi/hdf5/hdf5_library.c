@@ -144,6 +144,7 @@ static struct zhdf5 *make(void *open, void *handle)
     h->H5T_NATIVE_FLOAT_g = dlsym(where, "H5T_NATIVE_FLOAT_g");
     h->H5T_NATIVE_DOUBLE_g = dlsym(where, "H5T_NATIVE_DOUBLE_g");
     h->H5P_LST_DATASET_CREATE_ID_g = dlsym(where, "H5P_LST_DATASET_CREATE_ID_g");
+    h->H5P_LST_DATASET_ACCESS_ID_g = dlsym(where, "H5P_LST_DATASET_ACCESS_ID_g");
     h->H5FD_MPIO_id_g = dlsym(where, "H5FD_MPIO_id_g");
     h->handle = handle; /* the library is never unloaded, so that its functions stay valid */
     h->whole =

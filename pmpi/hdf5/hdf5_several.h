@@ -15,7 +15,7 @@
 void zhdf5_several_opened(MPI_File handle, int ranks);
 void zhdf5_several_closes(MPI_File handle);
 
-/* Local. */
-bool zhdf5_several_have(const struct zhdf5 *h, hid_t dataset);
+/* Is it such a file that this object is in? Local. */
+bool zhdf5_several_have(const struct zhdf5 *h, hid_t object);
 
 #endif

@@ -1,9 +1,11 @@
 /*
- * hdf5_filtered.c - write | read | twice | alone | first | converted | faulty PATH: a parallel HDF5
- * program, whose datasets go through the filter with ZMPI_HDF5=filter. `read` reads all of them and
- * compares nothing; `twice` writes into the datasets that are there; `alone` writes one by an
- * independent transfer, `first` by one of rank 0 while the others wait, `converted` doubles into
- * one of floats, `faulty` one by a collective transfer, and these say whether that failed.
+ * hdf5_filtered.c - write | read | twice | seen | alone | first | converted | faulty PATH: a
+ * parallel HDF5 program, whose datasets go through the filter with ZMPI_HDF5=filter. `read` reads
+ * all of them and compares nothing; `twice` writes into the datasets that are there; `seen` reads
+ * each new one by independent transfers, before and behind a write of all ranks, and sees what was
+ * written; `alone` writes one by an independent transfer, `first` by one of rank 0 while the others
+ * wait, `converted` doubles into one of floats, `faulty` one by a collective transfer, and these
+ * say whether that failed.
  */
 #include <hdf5.h>
 #include <math.h>
@@ -137,6 +139,25 @@ static herr_t write_rows(hid_t set, const struct set *s, bool together)
     return rc;
 }
 
+/* Fill values first, then what all ranks have written: within 1. */
+static void see_set(hid_t file, const struct set *s)
+{
+    double *data = malloc(points(s) * sizeof *data);
+    hid_t set = create_set(file, s);
+    CHECK(data);
+    for (int written = 0; written < 2; written++) {
+        if (written)
+            H5(write_rows(set, s, true));
+        H5(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
+        for (size_t i = 0; i < points(s); i++)
+            CHECK_SAY(fabs(data[i] - (written ? value(s, i) : 0)) <= 1, "%s, %zu: %g, not %g",
+                      s->name, i, data[i], value(s, i));
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    H5(H5Dclose(set));
+    free(data);
+}
+
 static void read_set(hid_t file, const struct set *s)
 {
     double *data = malloc(points(s) * sizeof *data);
@@ -159,7 +180,12 @@ int main(int argc, char **argv)
         H5(H5Gclose(H5Gcreate2(file, "/fields", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
     const bool first = strcmp(what, "first") == 0, converted = strcmp(what, "converted") == 0;
     const bool faulty = strcmp(what, "faulty") == 0;
-    if (first || converted || faulty || strcmp(what, "alone") == 0) {
+    if (strcmp(what, "seen") == 0) {
+        see_set(file, &sets[0]);
+        see_set(file, &sets[3]);
+        see_set(file, &sets[4]);
+        see_set(file, &sets[9]);
+    } else if (first || converted || faulty || strcmp(what, "alone") == 0) {
         const struct set *s = converted ? &converted_set : &sets[0];
         hid_t set = create_set(file, s);
         H5(H5Eset_auto2(H5E_DEFAULT, NULL, NULL));

@@ -34,6 +34,7 @@ struct set {
     double range; /* the largest of a call's values; `serial`: of all values, and the fill value */
     double least, greatest;
     int codings;     /* so often a filter may have coded an element */
+    hsize_t rows;    /* `once`: the first ones, which are written */
     double *value;   /* of each element */
     double *flushed; /* at the last flush */
 };
@@ -53,6 +54,7 @@ extern bool relative; /* to the range of a call's values */
 extern bool filter;   /* datasets go through a filter */
 extern bool gzip;     /* and that is it */
 extern bool serial;   /* files without MPI-IO */
+extern bool once;     /* no chunk is written again */
 
 /* ---- hdf5_random_parts.c ---- */
 

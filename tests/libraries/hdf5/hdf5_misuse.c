@@ -1,6 +1,7 @@
 /*
- * hdf5_misuse.c - CASE PATH: a parallel HDF5 program that does what few do. It ends with status 0
- * if HDF5 answers as it does without zmpi, and if what it reads again is within 1e-3.
+ * hdf5_misuse.c - CASE PATH [serial]: an HDF5 program, parallel or not, that does what few do. It
+ * ends with status 0 if HDF5 answers as it does without zmpi, and if what it reads again is within
+ * 1e-3.
  *
  * deleted  writes a dataset whose name is gone
  * twice    has a file open twice, and writes and reads by both
@@ -8,9 +9,11 @@
  *          goes through another dataset's elements
  * bad      handles that are closed, or of something else; a buffer that is NULL
  * refusing a program's own filter, and zmpi's, refuse a type: mandatory, the dataset is not
- * created; optional, it is, without the filter freed    the buffer is overwritten and freed right
- * behind each call racing   another thread changes the buffer meanwhile: only other datasets are as
- * they should be core stdio split multi    other drivers, on one rank
+ *          created; optional, it is, without the filter
+ * freed    the buffer is overwritten and freed right behind each call
+ * racing   another thread changes the buffer meanwhile: only other datasets are as they should be
+ *
+ * core, stdio, split, multi: other drivers, on one rank
  */
 #include <hdf5.h>
 #include <math.h>
@@ -359,13 +362,15 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given);
     rank = check_rank(MPI_COMM_WORLD);
     ranks = check_ranks(MPI_COMM_WORLD);
-    CHECK(argc == 3);
+    const bool serial = argc == 4 && strcmp(argv[3], "serial") == 0;
+    CHECK(argc == 3 || serial);
     bool found = false;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (strcmp(argv[1], cases[i].name) != 0)
             continue;
         access_list = H5Pcreate(H5P_FILE_ACCESS);
-        set_driver(argv[1]);
+        if (!serial)
+            set_driver(argv[1]);
         const hid_t file = H5Fcreate(argv[2], H5F_ACC_TRUNC, H5P_DEFAULT, access_list);
         H5(file);
         cases[i].run(file, argv[2]);

@@ -78,6 +78,8 @@ typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
     X(H5Ropen_object, hid_t, (void *, hid_t, hid_t))                                               \
     X(H5Ropen_object_async, hid_t,                                                                 \
       (const char *, const char *, unsigned, void *, hid_t, hid_t, hid_t))                         \
+    X(H5Ldelete, herr_t, (hid_t, const char *, hid_t))                                             \
+    X(H5Dset_extent, herr_t, (hid_t, const hsize_t *))                                             \
     X(H5close, herr_t, (void))                                                                     \
     X(H5Fcreate, hid_t, (const char *, unsigned, hid_t, hid_t))                                    \
     X(H5Fcreate_async, hid_t,                                                                      \

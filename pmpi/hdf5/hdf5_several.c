@@ -45,21 +45,30 @@ void zhdf5_several_closes(MPI_File handle)
 
 /* The handle that HDF5's driver for MPI-IO returns has the type MPI_File. Other drivers return the
  * address of a part of their own file structure, and no open MPI_File has those bytes. */
+bool zhdf5_several_handle(const struct zhdf5 *h, hid_t object, MPI_File *handle)
+{
+    const int type = h->H5Iget_type(object);
+    if (type != ZH5I_FILE && type != ZH5I_GROUP && type != ZH5I_DATASET)
+        return false;
+    void *at = NULL;
+    const hid_t file = h->H5Iget_file_id(object);
+    const bool found =
+        file >= 0 && h->H5Fget_vfd_handle(file, ZH5P_DEFAULT, &at) >= 0 && at != NULL;
+    if (found)
+        memcpy(handle, at, sizeof *handle);
+    if (file >= 0)
+        h->H5Fclose(file);
+    return found;
+}
+
 bool zhdf5_several_have(const struct zhdf5 *h, hid_t object)
 {
+    MPI_File handle;
     pthread_mutex_lock(&lock);
     const bool any = all != NULL;
     pthread_mutex_unlock(&lock);
-    const int type = any ? h->H5Iget_type(object) : -1;
-    if (type != ZH5I_FILE && type != ZH5I_GROUP && type != ZH5I_DATASET)
+    if (!any || !zhdf5_several_handle(h, object, &handle))
         return false;
-    MPI_File handle = MPI_FILE_NULL;
-    void *at = NULL;
-    const hid_t file = h->H5Iget_file_id(object);
-    if (file >= 0 && h->H5Fget_vfd_handle(file, ZH5P_DEFAULT, &at) >= 0 && at)
-        memcpy(&handle, at, sizeof handle);
-    if (file >= 0)
-        h->H5Fclose(file);
     pthread_mutex_lock(&lock);
     const struct several *s = all;
     while (s && s->handle != handle)

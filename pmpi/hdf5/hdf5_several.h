@@ -15,6 +15,9 @@
 void zhdf5_several_opened(MPI_File handle, int ranks);
 void zhdf5_several_closes(MPI_File handle);
 
+/* The handle of the file that this object is in. False: it is in none, or another driver's. It may
+ * be no handle of an open file all the same. */
+bool zhdf5_several_handle(const struct zhdf5 *h, hid_t object, MPI_File *handle);
 /* Is it such a file that this object is in? Local. */
 bool zhdf5_several_have(const struct zhdf5 *h, hid_t object);
 

@@ -47,6 +47,7 @@ struct H5Z_class2 {
     X(H5Tget_nmembers, int, (hid_t))                                                               \
     X(H5Tget_member_type, hid_t, (hid_t, unsigned))                                                \
     X(H5Tdetect_class, htri_t, (hid_t, int))                                                       \
+    X(H5Tis_variable_str, htri_t, (hid_t))                                                         \
     X(H5Tclose, herr_t, (hid_t))                                                                   \
     X(H5Pget_chunk, int, (hid_t, int, hsize_t *))                                                  \
     X(H5Pget_nfilters, int, (hid_t))                                                               \

@@ -94,7 +94,8 @@ static htri_t can_apply(hid_t creation, hid_t type, hid_t space)
     (void)space;
     if (!h5_find(&h, __builtin_return_address(0)))
         return -1;
-    return h.H5Tdetect_class(type, H5T_VLEN) == 0 && h.H5Tdetect_class(type, H5T_REFERENCE) == 0;
+    return h.H5Tdetect_class(type, H5T_VLEN) == 0 && h.H5Tdetect_class(type, H5T_REFERENCE) == 0 &&
+           h.H5Tis_variable_str(type) == 0;
 }
 
 static herr_t set_local(hid_t creation, hid_t type, hid_t space)

@@ -4,6 +4,7 @@
  * 1e-3.
  *
  * deleted  writes a dataset whose name is gone
+ * room     deletes what one rank has written: fill values of a new dataset come to the same place
  * twice    has a file open twice, and writes and reads by both
  * inside   writes in the middle of HDF5's calls: in one that goes through a group, and in one that
  *          goes through another dataset's elements
@@ -95,6 +96,31 @@ static void deleted(hid_t file, const char *path)
     write_set(set, 2);
     check_set(file, set, 2);
     H5(H5Dclose(set));
+}
+
+static void room(hid_t file, const char *path)
+{
+    (void)path;
+    const double fill = 17;
+    const hid_t old = create(file, "old");
+    write_set(old, 1);
+    H5(H5Dclose(old));
+    H5(H5Ldelete(file, "old", H5P_DEFAULT));
+    const hid_t space = H5Screate_simple(1, (hsize_t[]){ALL}, NULL),
+                list = H5Pcreate(H5P_DATASET_CREATE);
+    H5(H5Pset_fill_value(list, H5T_NATIVE_DOUBLE, &fill));
+    const hid_t set =
+        H5Dcreate2(file, "new", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    H5(set);
+    double *data = make(2);
+    H5(H5Fflush(file, H5F_SCOPE_GLOBAL));
+    H5(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
+    for (int i = 0; i < ALL; i++)
+        CHECK_SAY(data[i] == fill, "%d: %.17g", i, data[i]); // NOLINT
+    free(data);
+    H5(H5Dclose(set));
+    H5(H5Pclose(list));
+    H5(H5Sclose(space));
 }
 
 static void twice(hid_t file, const char *path)
@@ -338,9 +364,9 @@ static void exact(hid_t file, const char *path)
 static const struct {
     const char *name;
     void (*run)(hid_t file, const char *path);
-} cases[] = {{"deleted", deleted},   {"twice", twice}, {"inside", inside}, {"bad", bad},
-             {"refusing", refusing}, {"freed", freed}, {"racing", racing}, {"core", exact},
-             {"stdio", exact},       {"split", exact}, {"multi", exact}};
+} cases[] = {{"room", room},  {"deleted", deleted},   {"twice", twice}, {"inside", inside},
+             {"bad", bad},    {"refusing", refusing}, {"freed", freed}, {"racing", racing},
+             {"core", exact}, {"stdio", exact},       {"split", exact}, {"multi", exact}};
 
 static void set_driver(const char *name)
 {

@@ -16,7 +16,7 @@ run() {
 }
 
 for ranks in 1 2; do
-    for what in deleted twice inside bad refusing freed racing; do
+    for what in deleted room twice inside bad refusing freed racing; do
         run $ranks $what ZMPI_HDF5=container
         head -c 5 $what.h5 | grep -q ZMPI || die "$what.h5: is no container"
         "$zmpi" verify $what.h5

@@ -428,10 +428,12 @@ static void run_until_killed(const char *name, unsigned number)
     for (int i = 4, steps = 10 + (int)pick(20); i < steps; i++)
         step(i);
     flush();
+    bool written[SETS] = {false}; /* once each: it holds what was flushed, or what came then */
     for (size_t i = 0, writes = filter ? 0 : pick(4); i < writes; i++) {
         const int k = (int)pick(SETS);
-        if (sets[k].is_there && sets[k].layout != COMPACT && !sets[k].alone)
+        if (sets[k].is_there && sets[k].layout != COMPACT && !sets[k].alone && !written[k])
             write_set(k);
+        written[k] = true;
     }
     if (!replay)
         raise(SIGKILL);

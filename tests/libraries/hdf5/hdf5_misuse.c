@@ -10,7 +10,7 @@
  *          goes through another dataset's elements
  * bad      handles that are closed, or of something else; a buffer that is NULL
  * refusing a program's own filter, and zmpi's, refuse a type: mandatory, the dataset is not
- *          created; optional, it is, without the filter
+ *          created; optional, it is, without the filter, also where zmpi's is behind or before it
  * freed    the buffer is overwritten and freed right behind each call
  * racing   another thread changes the buffer meanwhile: only other datasets are as they should be
  *
@@ -242,12 +242,16 @@ static size_t as_it_is(unsigned flags, size_t count, const unsigned values[], si
 
 enum { OWN_FILTER = 300, ZMPI_FILTER = 497 };
 
-static hid_t create_by(hid_t file, const char *name, hid_t type, int filter, unsigned flags)
+/* second: 0 is none; it is mandatory if the first one is optional, and the other way round. */
+static hid_t create_by(hid_t file, const char *name, hid_t type, int filter, unsigned flags,
+                       int second)
 {
     const hid_t space = H5Screate_simple(2, (hsize_t[]){ROWS, COLUMNS}, NULL),
                 list = H5Pcreate(H5P_DATASET_CREATE);
     H5(H5Pset_chunk(list, 2, (hsize_t[]){ROWS, COLUMNS}));
     hid_t set = H5Pset_filter(list, filter, flags, 0, NULL);
+    if (set >= 0 && second)
+        set = H5Pset_filter(list, second, flags ^ H5Z_FLAG_OPTIONAL, 0, NULL);
     if (set >= 0)
         set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     H5(H5Pclose(list));
@@ -272,16 +276,20 @@ static void refusing(hid_t file, const char *path)
     H5(H5Eset_auto2(H5E_DEFAULT, NULL, NULL));
     const hid_t plain = create(file, "plain");
     for (int i = 0; i < 2; i++)
-        CHECK(create_by(file, "refused", floats[i], OWN_FILTER, H5Z_FLAG_MANDATORY) < 0);
-    CHECK(create_by(file, "refused", text, ZMPI_FILTER, H5Z_FLAG_MANDATORY) < 0);
+        CHECK(create_by(file, "refused", floats[i], OWN_FILTER, H5Z_FLAG_MANDATORY, 0) < 0);
+    CHECK(create_by(file, "refused", text, ZMPI_FILTER, H5Z_FLAG_MANDATORY, 0) < 0);
     CHECK(H5Lexists(file, "refused", H5P_DEFAULT) == 0);
     const hid_t optional =
-        create_by(file, "optional", H5T_NATIVE_DOUBLE, OWN_FILTER, H5Z_FLAG_OPTIONAL);
-    H5(optional);
-    const hid_t how = H5Pcreate(H5P_DATASET_XFER), sets[] = {plain, optional};
+        create_by(file, "optional", H5T_NATIVE_DOUBLE, OWN_FILTER, H5Z_FLAG_OPTIONAL, 0);
+    const hid_t before = create_by(file, "before", H5T_NATIVE_DOUBLE, OWN_FILTER, H5Z_FLAG_OPTIONAL,
+                                   ZMPI_FILTER),
+                behind = create_by(file, "behind", H5T_NATIVE_DOUBLE, ZMPI_FILTER,
+                                   H5Z_FLAG_MANDATORY, OWN_FILTER);
+    const hid_t how = H5Pcreate(H5P_DATASET_XFER), sets[] = {plain, optional, before, behind};
     H5(H5Pset_dxpl_mpio(how, H5FD_MPIO_COLLECTIVE));
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 4; k++) {
         double *data = make(k);
+        H5(sets[k]);
         const hid_t all = H5Dget_space(sets[k]);
         if (rank > 0)
             H5(H5Sselect_none(all));

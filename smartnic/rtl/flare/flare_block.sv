@@ -1,9 +1,9 @@
-// flare_block.sv - a block of up to 32^3 points: its memory, the way through it, and an array (format.md 1.6). First the points
-// that coarser levels have come in, row by row. Then a value, or a code, of each other point goes in, in the order of
-// codes, and a code and a value come out, a point a cycle.
+// flare_block.sv - a block of up to 32^3 points: its memory, the way through it, and an array (format.md 1.6). First
+// the points come in that coarser levels have made, row by row. Then, in the order of codes, a value (or a code) of
+// each other point goes in, and a code and a value come out, a point a cycle.
 //
-// Four points of a direction lie in four memories: a point is in that of the sum of its coordinates' halves, modulo 4, so
-// along any axis the next known point is in the next one.
+// The four points of a direction lie in four memories: a point's memory is the sum of its halved coordinates modulo 4.
+// So along each axis the next known point lies in the next memory.
 module flare_block (
     input  logic        clk,
     input  logic        rst,
@@ -12,7 +12,7 @@ module flare_block (
     input  logic [17:0] count,    // points along z, y, x, 6 bits each, x lowest; 1 to 32
     output logic        idle,
     output logic        runs,     // predicts: to be counted
-    // A known point's place is asked for; what it is comes a cycle after it was taken.
+    // It asks for the place of a known point, whose value comes a cycle after it was taken.
     output logic [14:0] k_at,
     output logic        k_valid,
     input  logic        k_ready,
@@ -55,7 +55,7 @@ module flare_block (
       end
     end
   end
-  // Directions that have points, from this one on.
+  // The next direction that has points, from this one on.
   function automatic logic [1:0] direction(input logic [1:0] from, input logic [17:0] points);
     direction = 2'd3;
     for (int i = 2; i >= 0; i--)
@@ -117,7 +117,8 @@ module flare_block (
   assign m_last  = lasts[STAGES-1];
 
   // ---- memories ----
-  // Which one, of the coordinates' halves; where in it, of all but the two bits that tell which one.
+  // The number of the memory, from the halved coordinates; and the place in it, from all bits except the two that tell
+  // the memory.
   function automatic logic [1:0] bank_of(input logic [1:0] z, input logic [1:0] y, input logic [1:0] x);
     bank_of = z + y + x;
   endfunction
@@ -136,7 +137,7 @@ module flare_block (
     came_at <= here;
   end
 
-  // Point k of the four, at -3, -1, 1, 3; those outside read anything.
+  // Point k of the four, at -3, -1, 1, 3. Outside points read anything.
   logic [14:0] point[4];
   logic [2:0] has;
   logic [5:0] along, length;

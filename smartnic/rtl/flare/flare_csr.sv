@@ -1,5 +1,5 @@
-// flare_csr.sv - FLARE's registers (docs/flare.md): words of 32 bits; what is read is there three cycles after its address,
-// one a cycle.
+// flare_csr.sv - FLARE's registers (docs/flare.md): words of 32 bits. A read answers three cycles after its address;
+// there may be one a cycle.
 module flare_csr #(
     parameter int M = 4,
     parameter int P = 8,

@@ -1,5 +1,6 @@
-// flare_engine.sv - FLARE's core (docs/flare.md): registers; prediction with its SRAM; FIFO1, the codes, to the Huffman coder, or
-// from the decoder; what is decoded, out by a queue of each array, and by FIFO2 to the network. A chunk at a time, either way.
+// flare_engine.sv - FLARE's core (docs/flare.md): registers; prediction with its SRAM; FIFO1, through which codes go to
+// the Huffman coder or come from the decoder; decoded values, which go out by a queue of each array, and by FIFO2 to
+// the network. It works on a chunk at a time, in either direction.
 module flare_engine #(
     parameter int M = 4,
     parameter int P = 8,               // the network has P x P multipliers
@@ -21,7 +22,7 @@ module flare_engine #(
     output logic [     1:0] job_shift,
     output logic [ 3*W-1:0] job_at,
     output logic [    17:0] job_count,
-    // Anchors: values, or codes; codes, and what they are decoded to.
+    // Anchors: values, or codes; codes, and decoded values.
     input  logic [    31:0] a_data,
     input  logic            a_none,
     input  logic            a_valid,
@@ -30,7 +31,7 @@ module flare_engine #(
     output logic [    31:0] n_value,
     output logic            n_valid,
     input  logic            n_ready,
-    // Values of that array's block, in the order of codes; what they are decoded to.
+    // Values of that array's block, in the order of codes; decoded values.
     input  logic [32*M-1:0] s_data,
     input  logic [   M-1:0] s_none,
     input  logic [   M-1:0] s_valid,
@@ -212,7 +213,7 @@ module flare_engine #(
           .m_valid(m_valid[k]),
           .m_ready(m_ready[k])
       );
-      // Codes have 24 bits, of values that have 32.
+      // Codes have 24 bits, values have 32.
       assign low[24*k+:24] = code[32*k+:24];
       assign high[8*k+:8]  = code[32*k+24+:8];
     end

@@ -1,6 +1,6 @@
-// flare_enhance.sv - the network behind FLARE's core. FIFO2 holds what a batch of 32 slices is decoded to, block by block, in a
-// memory of the array that makes the block. When the batch is done, and with it the slices' ranges, each slice goes through
-// flare_net piece by piece, scaled at its input. Slices whose values are all the same do not.
+// flare_enhance.sv - the network behind FLARE's core. FIFO2 holds the decoded values of a batch of 32 slices, block by
+// block, in a memory of the array that makes the block. When the batch is done, the slices' ranges are known. Then each
+// slice goes through flare_net, piece by piece, scaled at its input; slices whose values are all equal do not.
 module flare_enhance #(
     parameter int M = 4,
     parameter int P = 8,

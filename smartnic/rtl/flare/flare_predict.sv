@@ -1,6 +1,6 @@
-// flare_predict.sv - FLARE's prediction engine: the anchors, then M blocks at a time behind the look-ahead order, each by an array
-// of its own. A block goes to the first array that is free. What it needs of coarser levels comes from the SRAM, to which
-// goes what finer ones need; slices' ranges are kept on the way.
+// flare_predict.sv - FLARE's prediction engine: the anchors, then M blocks at a time in look-ahead order, each by an
+// array of its own. A block goes to the first array that is free. The SRAM has the points of coarser levels that it
+// needs, and gets those that finer levels need. It keeps slices' ranges on the way.
 module flare_predict #(
     parameter int M = 4,
     parameter int W = 16,
@@ -25,7 +25,7 @@ module flare_predict #(
     output logic            job_opens,  // a slab
     output logic [ 3*W-1:0] job_at,
     output logic [    17:0] job_count,
-    // Values, or codes, of anchors; their codes, and what they are decoded to.
+    // Values, or codes, of anchors; their codes, and decoded values.
     input  logic [    31:0] a_data,
     input  logic            a_none,
     input  logic            a_valid,

@@ -1,4 +1,5 @@
-/* flare_net_words.h - a network's weights and biases as the array takes them (flare_net.sv). */
+/* flare_net_words.h - a network's weights and biases in the form that the array takes
+ * (flare_net.sv). */
 #ifndef ZMPI_FLARE_NET_WORDS_H
 #define ZMPI_FLARE_NET_WORDS_H
 
@@ -37,7 +38,7 @@ struct flare_net_words {
         return (channels + side - 1) / side;
     }
 
-    /* Which channel lane i of group g is, of layer l's inputs; -1: none. */
+    /* The channel of layer l's inputs that lane i of group g has; -1: none. */
     static int channel_of(int side, int l, int g, int i)
     {
         const int first = groups_of(8, side); /* of the first layer's 8 */

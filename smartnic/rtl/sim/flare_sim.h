@@ -1,5 +1,5 @@
-/* flare_sim.h - FLARE's engine, simulated, behind a C interface: what its driver does. A chunk's
- * integers to the bytes that format.md 1.6 has for it, and back. */
+/* flare_sim.h - FLARE's engine, simulated, behind a C interface, which does what its driver would
+ * do: it turns a chunk's integers into the bytes of format.md 1.6, and back. */
 #ifndef ZMPI_FLARE_SIM_H
 #define ZMPI_FLARE_SIM_H
 
@@ -28,33 +28,33 @@ struct flare_sim_chunk {
 
 struct flare_sim;
 
-/* `arrays` of those that are built; NULL: it is none of them, or no memory. */
+/* An engine with so many arrays; NULL: none was built, or no memory. */
 struct flare_sim *flare_sim_open(unsigned arrays);
 void flare_sim_close(struct flare_sim *s);
-/* How often, in 256, nothing is offered and nothing is taken, at random. */
+/* In so many of 256 cycles, at random, nothing is offered and nothing is taken. */
 void flare_sim_stall(struct flare_sim *s, unsigned stall);
-/* Has the engine memory for chunks of this shape? */
+/* Does the engine have memory for chunks of this shape? */
 bool flare_sim_fits(const size_t extent[3]);
-/* Returns the size, at most `most`; 0: there is no room, or the engine does not answer, or says
- * what cannot be. */
+/* Returns the size, at most `most`; 0: there is no room, or the engine does not answer or says what
+ * cannot be. */
 size_t flare_sim_encode(struct flare_sim *s, struct flare_sim_chunk *c, unsigned char *dst,
                         size_t most);
-/* src is untrusted. False: it is damaged, or as above. */
+/* src is untrusted. False: it is damaged, or the engine failed as above. */
 bool flare_sim_decode(struct flare_sim *s, struct flare_sim_chunk *c, const unsigned char *src,
                       size_t size);
 
-/* The network that decoded values go through from now on; NULL: none. */
+/* Sets the network through which decoded values go from now on; NULL: none. */
 void flare_sim_net(struct flare_sim *s, const struct flare_net *net);
 /* Does a batch of a chunk of this shape fit FIFO2? */
 bool flare_sim_net_fits(const size_t extent[3]);
-/* The network by itself: a piece's inputs, and what is beside it. False: there is no network, or
- * the engine does not answer. */
+/* Runs the network by itself: a piece's inputs, and the input beside it. False: there is no
+ * network, or the engine does not answer. */
 bool flare_sim_piece(struct flare_sim *s, const unsigned char *in, unsigned char beside,
                      size_t height, size_t width, int8_t *out);
 
-/* The decoder by itself: one section of `size` bytes back to its n <= 8192 codes. table: of each 12
- * bits, the first lowest, the length of the code that they begin with << 10 | its symbol. False: it
- * is none. */
+/* Runs the decoder by itself: one section of `size` bytes back to its n <= 8192 codes. table: for
+ * each 12 bits, the first lowest, the length of the code with which they begin << 10 | its symbol.
+ * False: the section is invalid. */
 bool flare_sim_section(const unsigned char *src, size_t size, size_t n, const uint16_t table[4096],
                        unsigned stall, signed char *code);
 

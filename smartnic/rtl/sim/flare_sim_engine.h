@@ -1,4 +1,4 @@
-/* flare_sim_engine.h - what goes in and comes out of each model of flare_sim_t.h. */
+/* flare_sim_engine.h - input and output of each model of flare_sim_t.h. */
 #ifndef ZMPI_FLARE_SIM_ENGINE_H
 #define ZMPI_FLARE_SIM_ENGINE_H
 

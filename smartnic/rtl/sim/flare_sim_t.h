@@ -43,7 +43,7 @@ template <size_t n> void set_word(VlWide<n> &port, unsigned k, uint32_t v)
     port[k] = v;
 }
 
-/* What is not reset may be anything. */
+/* Registers without a reset may hold anything. */
 VerilatedContext *unsettled(VerilatedContext *context)
 {
     context->randReset(2);
@@ -279,7 +279,7 @@ class driver
         return r.chunk->value[place];
     }
 
-    /* What is offered stays until it is taken. */
+    /* An offered word that was not taken stays. */
     void offer()
     {
         bool none = false;

@@ -11,7 +11,7 @@ enum {
     SECTION = 8192,
     STREAMS = 4,
     ROW = 4,
-    QUEUE = 4 * 8192, /* codes that each array keeps until those before them are out */
+    QUEUE = 4 * 8192, /* codes that each array keeps until earlier codes are out */
     ESCAPE = -128,
     ANCHORS = 8,     /* every so many points */
     CLEAR = 1024,    /* counts */
@@ -23,7 +23,7 @@ enum {
     BITS_GUESSED = 4 /* of a code: how long the last section of a batch takes to go out */
 };
 
-/* Codes of a block come out from `begin` to `end`, those before them first. */
+/* A block's codes come out from `begin` to `end`, behind those of earlier blocks. */
 struct piece {
     uint64_t codes; /* up to its end */
     double begin, end;
@@ -57,7 +57,7 @@ static uint64_t escapes(const struct codes *c, const struct piece *p)
     return n;
 }
 
-/* How long an array waits whose queue is full of its last block and this one. */
+/* How long an array waits whose queue is full with its last block and this one. */
 static double queue_wait(const struct codes *c, unsigned array, double loaded, uint64_t made)
 {
     const struct piece *last = c->last[array];
@@ -67,7 +67,7 @@ static double queue_wait(const struct codes *c, unsigned array, double loaded, u
     return last->begin > full ? last->begin - full : 0;
 }
 
-/* A slab's blocks go to arrays in turn. */
+/* The blocks of a slab go to the arrays in turn. */
 static void add_slab(struct codes *c, const struct flare_core *core, const size_t extent[3],
                      const struct flare_slab *slab)
 {
@@ -91,7 +91,7 @@ static void add_slab(struct codes *c, const struct flare_core *core, const size_
             busy[array] += flare_block_cycles(core, n) + queue_wait(c, array, loaded, made);
             p->codes = (c->n ? p[-1].codes : 0) + made;
             p->begin = loaded > before ? loaded : before;
-            /* Rows leave one a cycle, and so do escapes. */
+            /* One row leaves per cycle, and so does one escape. */
             const double whole = before + (double)made / ROW + (double)escapes(c, p);
             p->end = busy[array] > whole ? busy[array] : whole;
             c->last[array] = p;
@@ -114,7 +114,7 @@ static double arrival(const struct codes *c, uint64_t code)
     return p->begin + (p->end - p->begin) * (double)(code - from) / (double)(p->codes - from);
 }
 
-/* Cycles of a section's codes through four streams at once: a row of zeros takes one. */
+/* Cycles of a section's codes through four streams at once; a row of zeros takes one. */
 static double pass(const signed char *code, uint64_t n)
 {
     const uint64_t blocks = (n + 31) / 32, span = (blocks + STREAMS - 1) / STREAMS * 32;
@@ -139,7 +139,7 @@ struct coder {
     unsigned sections;
 };
 
-/* Codes [from, end) of a batch: counted, coded, or both. Returns when all is out. */
+/* Counts, codes, or both, for the codes [from, end) of a batch. Returns when everything is out. */
 static double run_batch(struct coder *k, const struct codes *c, const signed char *code,
                         uint64_t from, uint64_t end, bool counts, bool codes)
 {

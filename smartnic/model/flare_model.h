@@ -1,7 +1,7 @@
 /*
- * flare_model.h - FLARE's computing core in cycles and bytes: what is where in look-ahead order,
- * what engines wait for, what goes off the chip. Sizes are the paper's (Table 3) unless they are
- * changed.
+ * flare_model.h - FLARE's computing core in cycles and bytes: the look-ahead order, what is in
+ * memory, what engines wait for, what leaves the chip. Sizes are the paper's (Table 3) unless they
+ * are changed.
  */
 #ifndef FLARE_MODEL_H
 #define FLARE_MODEL_H
@@ -14,28 +14,29 @@ enum { FLARE_SIDE = 32, FLARE_LEVELS_MOST = 8, FLARE_ARRAYS_MOST = 64, FLARE_COR
 
 /* ---- look-ahead order (flare_schedule.c) ---- */
 
-/* A slab: the blocks of a level that lie beside each other. */
+/* A slab: the neighbouring blocks of a level. */
 struct flare_slab {
     unsigned level;   /* 1: the finest */
-    size_t plane;     /* of the array, where it begins */
+    size_t plane;     /* where it begins in the array */
     uint64_t points;  /* all of the level's points in it */
     uint64_t made;    /* of these, new ones */
-    uint64_t waiting; /* points that are kept for later while it is made: deferred halves */
+    uint64_t waiting; /* points that wait while it is made: deferred halves */
 };
 
-/* Slabs of an array of this shape, by so many levels, in their order. Returns how many; at most
- * `most` are stored. */
+/* The slabs of an array of this shape, with so many levels, in order. Returns their number; stores
+ * at most `most`. */
 size_t flare_schedule(const size_t extent[3], unsigned levels, struct flare_slab *slab,
                       size_t most);
-/* Most points that are in the SRAM at a time: those of the slab that is made, and waiting ones. */
+/* The largest number of points in the SRAM at a time: those of the slab being made, and waiting
+ * ones. */
 uint64_t flare_peak(const struct flare_slab *slab, size_t n);
-/* The law for whole regions: share of the points that are in the SRAM at a time. */
+/* The law for whole regions: the share of the points that is in the SRAM at a time. */
 double flare_share(unsigned levels);
 
 /* ---- cycles (flare_time.c) ---- */
 
-/* Of our RTL: from a point's address to its code, and to the next direction; from a block's last
- * known point to the first direction, and from its end to the next block. */
+/* Latencies of our RTL: from a point's address to its code, and to the next direction; from a
+ * block's last known point to the first direction, and from its end to the next block. */
 enum { FLARE_RTL_DRAIN = 8, FLARE_RTL_BEGIN = 2, FLARE_BATCHES_MOST = 4 };
 /* For a batch's table, with the registers beside it. */
 enum { FLARE_RTL_TABLE = 4096 + 20 };
@@ -43,34 +44,34 @@ enum { FLARE_RTL_TABLE = 4096 + 20 };
 struct flare_core {
     unsigned arrays;         /* M */
     double cycles_of_point;  /* of an array of the prediction engine */
-    unsigned drain;          /* cycles of an array behind each direction of a block */
-    bool loads;              /* a block's known points come before it begins, one a cycle */
+    unsigned drain;          /* cycles that an array needs behind each direction of a block */
+    bool loads;              /* a block's known points come before it begins, one per cycle */
     double pes;              /* multipliers of the neural engine: 128 * 128 */
-    double use;              /* share of them that works */
+    double use;              /* share of them that is used */
     double macs;             /* of the network, for a point, forward */
     double passes;           /* training: epochs times (forward + backward = 3 times forward) */
     double symbols_of_cycle; /* of the codec engine */
     double fifo1, fifo2;     /* bytes */
 };
 
-/* Points along each axis of the block at `at`, of every stride-th. */
+/* Points of the block at `at` along each axis; only every stride-th counts. */
 void flare_block_sides(const size_t extent[3], const size_t at[3], size_t stride, size_t n[3]);
-/* Of an array, from a block's first known point to the next block. */
+/* Cycles of an array from a block's first known point to the next block. */
 double flare_block_cycles(const struct flare_core *core, const size_t n[3]);
-/* Cycles of M arrays for the slabs' blocks: each takes the next one when it is free; the next slab
- * begins when all are done. extent: of the array. */
+/* Cycles of M arrays for the slabs' blocks: an array takes the next block when it is free; the next
+ * slab begins when all are done. extent: of the array. */
 uint64_t flare_predict_cycles(const struct flare_core *core, const size_t extent[3],
                               const struct flare_slab *slab);
 
 struct flare_times {
     double predict, network, codec; /* busy cycles of each engine */
-    double total;                   /* from the first cycle to the last, waits included */
+    double total;                   /* from the first cycle to the last, with waits */
     size_t batches;
 };
 /* A whole array, compressed or decompressed. */
 struct flare_times flare_time(const struct flare_core *core, const size_t extent[3],
                               bool decompress);
-/* The largest time of `cores` cores that take n sets, the longest first. */
+/* The time of the slowest of `cores` cores that take n sets, the longest first. */
 double flare_makespan(const double *seconds, size_t n, unsigned cores);
 
 /* ---- our RTL (flare_engine.c) ---- */
@@ -78,12 +79,12 @@ double flare_makespan(const double *seconds, size_t n, unsigned cores);
 struct flare_engine_times {
     double predict, total; /* while it predicts; from the first cycle to the last */
 };
-/* Forth, a chunk of up to 128 slices. code: its codes in order, of 8 bits; NULL: none is 0. 0 0: no
- * memory, or larger. */
+/* Compresses a chunk of up to 128 slices. code: its codes in order, of 8 bits; NULL: none is 0.
+ * Returns 0 0 if there is no memory, or the chunk is larger. */
 struct flare_engine_times flare_engine_time(const struct flare_core *core, const size_t extent[3],
                                             const signed char *code);
 
-/* Back, from sections in their order (flare_back.c). */
+/* Decompresses, from sections in their order (flare_back.c). */
 struct flare_section {
     bool begins_batch; /* of which the table comes first */
     struct flare_stream {
@@ -93,7 +94,8 @@ struct flare_section {
 double flare_back_time(const struct flare_core *core, const size_t extent[3],
                        const struct flare_section *section, size_t sections);
 
-/* Cycles of a side * side array for a point of a large piece of a slice, with that to come in. */
+/* Cycles of a side * side array for a point of a large piece of a slice, with the input of the next
+ * piece. */
 double flare_net_cycles(unsigned side);
 /* Cycles that it takes for a chunk whose slices have these ranges. Prediction waits meanwhile: what
  * else is done is the next batch's table at most. */
@@ -103,11 +105,11 @@ double flare_net_time(unsigned side, const size_t extent[3], const int32_t *leas
 /* ---- bytes off the chip (flare_traffic.c) ---- */
 
 enum flare_part { FLARE_NORMALIZE, FLARE_PREDICT, FLARE_NETWORK, FLARE_CODEC, FLARE_PARTS };
-/* What the baseline is: words of 4 bytes for a point, one move of a whole array each. */
+/* The baseline: words of 4 bytes for a point; each number is one move of a whole array. */
 struct flare_baseline {
-    bool rereads;      /* each level reads the points of those above once more for each direction */
+    bool rereads; /* each level reads the points of earlier levels once more for each direction */
     bool narrow_codes; /* codes are bytes, not words */
-    bool fused_sweep;  /* the range in one sweep, subtraction and scaling in another */
+    bool fused_sweep;  /* one sweep for the range, another for subtraction and scaling */
 };
 struct flare_traffic {
     double saved[FLARE_PARTS]; /* words for a point */

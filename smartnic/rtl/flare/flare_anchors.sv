@@ -1,5 +1,5 @@
-// flare_anchors.sv - every eighth point along each axis, row by row: each is coded as its difference to the one before
-// (format.md 1.6), one a cycle, and put into the SRAM.
+// flare_anchors.sv - every eighth point along each axis, row by row. It codes each as the difference to the one before
+// (format.md 1.6), one a cycle, and puts it into the SRAM.
 module flare_anchors #(
     parameter int W = 16,
     parameter int A = 18

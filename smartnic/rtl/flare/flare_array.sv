@@ -1,5 +1,6 @@
-// flare_array.sv - a one-dimensional systolic array: four multipliers with a sum that goes from one to the next, then the
-// quantizer (format.md 1.6). A point a cycle, which comes out six cycles later; all of it stands still without `go`.
+// flare_array.sv - a one-dimensional systolic array: four multipliers, whose sum goes from one to the next, then the
+// quantizer (format.md 1.6). It takes a point a cycle, which comes out six cycles later. Without `go` everything stands
+// still.
 module flare_array (
     input  logic        clk,
     input  logic        go,
@@ -28,7 +29,7 @@ module flare_array (
     endcase
   endfunction
 
-  // Points and weights wait for the sum, as long as the multipliers before them take.
+  // Points and weights wait until the sum has passed the multipliers before them.
   logic [31:0] b1, c1, c2, d1, d2, d3, sum1, sum2, sum3, sum4, value1, value2, value3, value4;
   logic [2:0] has1, has2, has3;
   logic none1, none2, none3, none4;

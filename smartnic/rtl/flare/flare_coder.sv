@@ -1,7 +1,7 @@
-// flare_coder.sv - codes of a chunk to sections of bits, batch by batch (format.md 1.6, 4.11), by CEAZ's Huffman stage. Before each
-// batch it asks for a book, with the counts for which that is made: of the first batch those of its coarse codes, which
-// come once more afterwards; else of the batch before. A section is taken while the one before is counted and coded, and
-// given out while the next one is.
+// flare_coder.sv - codes of a chunk to sections of bits, batch by batch (format.md 1.6, 4.11), by CEAZ's Huffman stage.
+// Before each batch it asks for a book. With the request come the counts from which the book is made: for the first
+// batch those of its coarse codes, which come once more afterwards; otherwise those of the batch before. It takes a
+// section while it counts and codes the one before, and gives that out while it codes the next.
 module flare_coder (
     input  logic         clk,
     input  logic         rst,
@@ -14,7 +14,7 @@ module flare_coder (
     output logic [  1:0] batch,
     input  logic         answer,        // it is there
     // Rows of four codes.
-    output logic         keep,          // they will be asked for again
+    output logic         keep,          // they will come once more
     output logic         rewind,
     input  logic [ 31:0] s_row,
     input  logic         s_valid,

@@ -1,5 +1,5 @@
-// flare_collect.sv - FIFO1: the codes of M arrays in the order of blocks, of 8 bits, up to four a cycle; those that do not fit
-// are escapes. Each array has memory for the codes of a block, so that it need not wait for those before it.
+// flare_collect.sv - FIFO1: the codes of M arrays in the order of blocks, of 8 bits, up to four a cycle. Codes that do
+// not fit are escapes. Each array has memory for the codes of a block, so that it need not wait for arrays before it.
 module flare_collect #(
     parameter int M = 4,
     parameter int LOG = M > 1 ? $clog2(M) : 1,
@@ -24,7 +24,7 @@ module flare_collect #(
     output logic            empty
 );
   localparam int A = $clog2(DEPTH);
-  // Whose turn it is: a block of each array goes out, one waits behind it.
+  // The array whose turn it is: of each array one block goes out, and one waits behind it.
   localparam int JOBS = 4 * M;
   localparam int JA = $clog2(JOBS);
   logic [LOG-1:0] jobs[JOBS];

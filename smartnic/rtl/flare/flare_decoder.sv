@@ -1,5 +1,5 @@
-// flare_decoder.sv - a stream of bits to codes (format.md 1.6): a symbol in three cycles, a code a cycle. What the book's table
-// says of the next 12 bits is written between batches.
+// flare_decoder.sv - a stream of bits to codes (format.md 1.6): a symbol in three cycles, a code a cycle. The table,
+// which the driver writes between batches, tells the symbol of the next 12 bits.
 module flare_decoder (
     input  logic        clk,
     input  logic        rst,
@@ -7,7 +7,7 @@ module flare_decoder (
     input  logic [13:0] total,        // codes of the stream, at most 2048
     input  logic [13:0] size,         // bytes
     output logic        busy,
-    output logic        wrong,        // the stream is none, till the next start
+    output logic        wrong,        // the stream is invalid, until the next start
     input  logic        table_write,
     input  logic [11:0] table_at,     // bits, the first lowest
     input  logic [13:0] table_entry,  // length, symbol

@@ -1,5 +1,5 @@
-// flare_fifo.sv - a queue of DEPTH words and one that is read ahead. Words stay as long as `keep`; `rewind` begins again with the
-// first of these.
+// flare_fifo.sv - a queue of DEPTH words, and one that is read ahead. While `keep` is set, words stay; `rewind` begins
+// again with the first of them.
 module flare_fifo #(
     parameter int W = 32,
     parameter int DEPTH = 512

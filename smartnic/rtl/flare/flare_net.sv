@@ -1,6 +1,7 @@
-// flare_net.sv - the network of FLARE's enhancer on P x P multipliers: convolutions 3 x 3 of 1 to 8 channels, of their means of
-// 2 x 2 points to 16, of the 8 and these (each for four points) to 8, of these to 1. A slice's piece of up to SIDE x SIDE
-// values comes in, decoded ones of a slice, or bytes; for each point comes a number of -64 to 64, in units of a 64th of the bound.
+// flare_net.sv - the network of FLARE's enhancer on P x P multipliers: convolutions 3 x 3 of 1 to 8 channels, of their
+// means over 2 x 2 points to 16, of the 8 and these (each for four points) to 8, of these to 1. It takes a slice's
+// piece of up to SIDE x SIDE values, which are decoded values of a slice, or bytes. For each point it gives a number of
+// -64 to 64, in units of a 64th of the bound.
 module flare_net #(
     parameter int P = 8,               // 4, 8 or 16
     parameter int SIDE = 64,
@@ -8,7 +9,7 @@ module flare_net #(
 ) (
     input  logic             clk,
     input  logic             rst,
-    // Once: words of weights in the order in which they are used, biases of P outputs, shifts.
+    // Loaded once: words of weights in the order of their use, biases of P outputs, shifts.
     input  logic             weight_write,
     input  logic             bias_write,
     input  logic [      7:0] write_at,
@@ -109,7 +110,7 @@ module flare_net #(
         end
         if (last_out) state <= DRAIN;
       end
-      default:  // the next layer takes what this one made
+      default:  // The next layer takes the outputs of this one.
       if (flying == '0 && !written && !m_valid) begin
         state <= layer == 3'd4 && ran ? IDLE : RUN;
         if (ran) layer <= layer + 3'd1;
@@ -196,7 +197,7 @@ module flare_net #(
     end
   end
   assign last3 = of_last[2];
-  // Beside what layers make is 0.
+  // Points beside a layer's piece are 0.
   assign in = has_point1 ? read : from_slice1 ? (8 * P)'(beside) : '0;
   flare_pe #(
       .P(P)

@@ -1,5 +1,5 @@
-// flare_order.sv - the blocks of a chunk in look-ahead order (FLARE 3.1, format.md 1.6): a level's slab, then down to level 1
-// what lies in its lower half, then the same of its upper half.
+// flare_order.sv - the blocks of a chunk in look-ahead order (FLARE 3.1, format.md 1.6): a level's slab, then, down to
+// level 1, the blocks in its lower half, then those in its upper half.
 module flare_order #(
     parameter int W = 16  // bits of an extent
 ) (
@@ -11,7 +11,7 @@ module flare_order #(
     input  logic [  W-1:0] nx,
     output logic           busy,
     output logic           valid,
-    output logic           opens,   // the first block of a slab, which needs all before it
+    output logic           opens,   // the first block of a slab, which needs all earlier blocks
     output logic [    1:0] shift,   // of the level's stride
     output logic [3*W-1:0] at,      // z, y, x of the first point, x lowest
     output logic [   17:0] count,   // points, 6 bits each

@@ -1,5 +1,5 @@
-// flare_pe.sv - P x P multipliers of 8 bits and P sums of 32: an output's sum takes P inputs in a cycle. Two cycles from inputs to
-// sums.
+// flare_pe.sv - P x P multipliers of 8 bits and P sums of 32: in a cycle an output's sum takes P inputs. Sums come two
+// cycles after their inputs.
 module flare_pe #(
     parameter int P = 8
 ) (

@@ -1,5 +1,5 @@
-// flare_rows.sv - codes, 1 to 4 at a time, to rows of four; the last of a batch may have fewer. And codes that do not fit, one
-// after the other.
+// flare_rows.sv - packs codes, which come 1 to 4 at a time, into rows of four; the last row of a batch may have fewer.
+// Codes that do not fit go out one after the other.
 module flare_rows (
     input  logic         clk,
     input  logic         rst,
@@ -17,7 +17,7 @@ module flare_rows (
     output logic         e_valid,
     input  logic         e_ready
 );
-  // ---- escapes: a row waits until all of its own are gone ----
+  // ---- escapes: a row waits until all its own are out ----
   logic [3:0] gone, to_go;
   logic [1:0] first;
   logic takes;

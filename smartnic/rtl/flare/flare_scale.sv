@@ -1,5 +1,6 @@
-// flare_scale.sv - decoded values of a slice to the 8 bits that the network takes, at its input (FLARE 3.2, fused): less the slice's
-// minimum, times an integer reciprocal of its range, which a slice divides for once: 24 cycles. A value a cycle then.
+// flare_scale.sv - scales decoded values of a slice to the 8 bits that the network takes (FLARE 3.2, fused): it
+// subtracts the slice's minimum and multiplies by an integer reciprocal of its range. A slice divides once for that,
+// which takes 24 cycles; then it takes a value a cycle.
 module flare_scale (
     input  logic        clk,
     input  logic        rst,

@@ -1,5 +1,5 @@
-// flare_slice.sv - the least and the largest decoded value of each slice, while arrays make them (FLARE 3.2): each array has its
-// own of the 32 slices of a batch; when all are done these become one, a slice a cycle.
+// flare_slice.sv - the least and the largest decoded value of each slice, while arrays make them (FLARE 3.2). Each
+// array has its own numbers for the 32 slices of a batch. When all are done, these are put together, a slice a cycle.
 module flare_slice #(
     parameter int M = 4
 ) (

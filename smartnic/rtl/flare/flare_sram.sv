@@ -1,5 +1,5 @@
-// flare_sram.sv - what finer levels need of coarser ones: the points whose coordinates are even, row by row. Four banks of
-// words in turn, each of which reads one and writes one a cycle; of several that want the same the first goes first.
+// flare_sram.sv - the points of coarser levels that finer levels need: those with even coordinates, row by row. Four
+// banks have words in turn; each reads one and writes one a cycle. If several want the same bank, the first goes first.
 module flare_sram #(
     parameter int M = 4,
     parameter int DEPTH = 262144,

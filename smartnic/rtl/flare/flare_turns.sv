@@ -1,4 +1,4 @@
-// flare_turns.sv - codes of all blocks in order to the arrays that have them.
+// flare_turns.sv - distributes the codes of all blocks, in order, to the arrays that have the blocks.
 module flare_turns #(
     parameter int M = 4,
     parameter int LOG = M > 1 ? $clog2(M) : 1

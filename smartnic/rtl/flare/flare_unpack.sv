@@ -1,6 +1,6 @@
-// flare_unpack.sv - sections of a chunk's batches back to codes (format.md 1.6). Before each batch it asks for its table. Words of a
-// section come as flare_coder gives them: four sizes, then streams. These are decoded at once; their codes wait until
-// those before them are out.
+// flare_unpack.sv - turns the sections of a chunk's batches back into codes (format.md 1.6). Before each batch it asks
+// for its table. Words of a section come as flare_coder gives them: four sizes, then streams. It decodes the streams at
+// once; their codes wait until earlier ones are out.
 module flare_unpack (
     input  logic         clk,
     input  logic         rst,
@@ -8,7 +8,7 @@ module flare_unpack (
     input  logic [127:0] total,         // codes of each batch
     input  logic [  1:0] last_batch,
     output logic         busy,
-    output logic         wrong,         // a section is none: nothing goes on
+    output logic         wrong,         // a section is invalid: nothing goes on
     output logic         asks,          // for the table of `batch`
     output logic [  1:0] batch,
     input  logic         answer,

@@ -32,9 +32,9 @@
 
 static const struct zmpi_option table[] = {
     {{"error_bound", "bound", "", "ZMPI_ERROR_BOUND", "zmpi_error_bound",
-      "largest error of a value: abs=V, rel=V (of the value range), pw_rel=V (of the value "
-      "itself), psnr=dB (of all values together), ratio=R (whatever error that takes) or lossless; "
-      "not set: nothing is compressed"},
+      "largest error of a value: abs=V, rel=V (times the value range), pw_rel=V (times the value "
+      "itself), psnr=dB (of all values together), ratio=R (with whatever error that needs) or "
+      "lossless; not set: nothing is compressed"},
      "allowed are " ZMPI_BOUNDS,
      ZMPI_OPTION_BOUND,
      true,
@@ -58,10 +58,9 @@ static const struct zmpi_option table[] = {
      .per_comm = true},
     {{"codec", "name", "fle", "ZMPI_CODEC", "zmpi_codec",
       "encoder: fle (fast), huffman (smaller), huffman:approximate (with CEAZ's approximate sort), "
-      "interp (smallest, much slower, other values within the bound), interp:huffman (its codes by "
-      "Huffman's instead of rANS: larger), interp:flare (its profile "
-      "that FLARE's hardware makes) or auto (fle or huffman, "
-      "whichever was measured to take less time); not set: fle, and huffman for a ratio"},
+      "interp (smallest, much slower, other values within the bound), interp:huffman (with Huffman "
+      "codes instead of rANS: larger), interp:flare (the profile of FLARE's hardware) or auto (fle "
+      "or huffman, whichever took less time so far); not set: fle, and huffman for a ratio"},
      "allowed are fle, huffman, huffman:approximate, interp, interp:huffman, interp:flare or auto",
      ZMPI_OPTION_CODEC,
      true,
@@ -75,19 +74,19 @@ static const struct zmpi_option table[] = {
      TEXT(device),
      .per_comm = true},
     {{"files", "globs", DEFAULT_FILES, "ZMPI_FILES", NULL,
-      "files that may be compressed: globs separated by commas (and blanks), on the base name or, "
-      "with a '/', "
-      "on the path as the program gives it; !glob excludes; the last match wins; only !globs: the "
-      "default without those"},
+      "files that may be compressed: globs separated by commas (and blanks); a glob matches the "
+      "base name or, if it has a '/', the path as the program gives it; !glob excludes; the last "
+      "match wins; only !globs: the default list without these"},
      "allowed are globs separated by commas (at most 1023 characters; with the default list's, if "
      "all begin with '!')",
      ZMPI_OPTION_FILES,
      true,
      TEXT(files)},
     {{"hdf5", "name", "off", "ZMPI_HDF5", "zmpi_hdf5",
-      "files of HDF5 and netCDF-4 programs: off (as all others), container (new files become "
-      "containers, whatever their names, in which datasets of floats are lossy) or filter (files "
-      "stay HDF5's, and new datasets of floats go through zmpi's filter; not as a hint); not set: "
+      "files of HDF5 and netCDF-4 programs: off (like all other files), container (new files "
+      "become containers, whatever their names; their datasets of floats are lossy) or filter "
+      "(files stay HDF5's own, and new datasets of floats go through zmpi's filter; not as a "
+      "hint); not set: "
       "container if a rule names datasets, else off"},
      "allowed are off, container or filter",
      ZMPI_OPTION_HDF5,
@@ -118,9 +117,10 @@ static const struct zmpi_option table[] = {
      TEXT(collectives),
      .per_comm = true},
     {{"collective_mode", "name", "auto", "ZMPI_COLLECTIVE_MODE", NULL,
-      "when those messages are compressed: auto (between nodes, if they are large enough), "
-      "measured (if that was measured to be faster: lossy values differ from run to run, within "
-      "the bound), always or never"},
+      "when messages of these operations are compressed: auto (between nodes, if they are large "
+      "enough), "
+      "measured (if measured times say that it is faster: lossy values differ from run to run, "
+      "within the bound), always or never"},
      "allowed are auto, measured, always or never",
      ZMPI_OPTION_COLLECTIVE_MODE,
      false,
@@ -152,8 +152,8 @@ static const struct zmpi_option table[] = {
      .min = MIB,
      .max = GIB},
     {{"exact_below", "number", "4096", "ZMPI_EXACT_BELOW", "zmpi_exact_below",
-      "write calls of at most this many floats, of all ranks together, are exact, as headers and "
-      "coordinates are; many small calls that share a record are not; 0: none"},
+      "write calls of at most this many floats on all ranks together, such as headers and "
+      "coordinates, are exact; many small calls that share a record are not; 0: none"},
      "allowed are 0 to 1000000000",
      ZMPI_OPTION_INT,
      true,
@@ -178,7 +178,7 @@ static const struct zmpi_option table[] = {
     {{"element_type", "name", "datatype", "ZMPI_ELEMENT_TYPE", "zmpi_element_type",
       "floats that a program writes as bytes, f64 as pairs of f32, or big-endian floats: f32, f64, "
       "f32-big, f64-big, or auto (any of these); a call's data are lossy if they look like that "
-      "type, else exact; datatype: floats are what their datatype says"},
+      "type, else exact; datatype: only what the datatype calls floats"},
      "allowed are datatype, auto, f32, f64, f32-big or f64-big",
      ZMPI_OPTION_ELEMENT_TYPE,
      true,
@@ -196,8 +196,8 @@ static const struct zmpi_option table[] = {
      false,
      FIELD(report_text)},
     {{"dry_run", "switch", "off", "ZMPI_DRY_RUN", NULL,
-      "compress nothing, but try several bounds and encoders on samples, and report what they "
-      "would give"},
+      "compress nothing; try several bounds and encoders on samples, and report what they would "
+      "save"},
      "allowed are on or off",
      ZMPI_OPTION_SWITCH,
      false,
@@ -220,13 +220,14 @@ static const struct zmpi_option table[] = {
      false,
      TEXT(plugin_path)},
     {{"nic", "path", "", "ZMPI_NIC", NULL,
-      "file that zmpi-nicd has made, by which the device smartnic finds it"},
+      "file that zmpi-nicd makes; the device smartnic finds the daemon by it"},
      "allowed is a path of at most 1023 characters",
      ZMPI_OPTION_PATH,
      false,
      TEXT(nic)},
     {{"nic_write", "switch", "off", "ZMPI_NIC_WRITE", "zmpi_nic_write",
-      "zmpi-nicd also writes what it compressed to the file; calls return when it has the data"},
+      "zmpi-nicd also writes what it has compressed to the file; calls return once it has the "
+      "data"},
      "allowed are on or off",
      ZMPI_OPTION_SWITCH,
      true,

@@ -93,10 +93,10 @@ static enum zmpi_status check(const struct zmpi_reader_file *f, const struct zmp
                                    (unsigned long long)run[i].length,
                                    (unsigned long long)run[i].offset, (unsigned long long)size);
         if (run[i].offset < end)
-            return zmpi_reader_say(error, ZMPI_ERR_ARG,
-                                   "%.300s: run %llu of the request begins before the end of the "
-                                   "one before",
-                                   f->name, (unsigned long long)i);
+            return zmpi_reader_say(
+                error, ZMPI_ERR_ARG,
+                "%.300s: run %llu of the request begins before the previous one ends", f->name,
+                (unsigned long long)i);
     }
     return ZMPI_OK;
 }

@@ -166,11 +166,11 @@ int tool_check_data(struct tool_work *w, const unsigned char *input, size_t byte
                          "exactly with -e lossless",
                          w->in.path, w->type == ZMPI_F32 ? "f32" : "f64", zmpi_looks_name(j.looks));
     if (zmpi_order_has_integers(&j.order))
-        return tool_fail("%s: has integers where -t says floats, or floats of less than %s, which "
+        return tool_fail("%s: has integers where -t says floats, or floats below %s, which "
                          "look the same: "
                          "keep them exactly with -e lossless, or scale such floats up first",
                          w->in.path, w->type == ZMPI_F64 ? "2.2e-308" : "1.2e-38");
-    return tool_fail("%s: its numbers are in the other byte order: turn them around first, or keep "
+    return tool_fail("%s: its numbers are in the other byte order: swap their bytes first, or keep "
                      "them exactly with -e lossless",
                      w->in.path);
 }

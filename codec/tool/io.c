@@ -116,7 +116,7 @@ static void tell_of_scan(const struct tool_input *in)
         fprintf(stderr, "zmpi: %s: was not closed properly; %llu records found by scanning\n",
                 in->path, found);
     if (damaged)
-        fprintf(stderr, "zmpi: %s: %llu bytes look like records and are not: left out\n", in->path,
+        fprintf(stderr, "zmpi: %s: %llu bytes look like records but are not: left out\n", in->path,
                 damaged);
 }
 
@@ -162,9 +162,10 @@ int tool_input_alone(const struct tool_input *in)
     const unsigned long long at = in->container.joined;
     if (!at)
         return TOOL_OK;
-    return tool_fail("%s: another container begins at byte %llu, as where files were joined. zmpi "
-                     "decompress gives all in a row; head -c %llu and tail -c +%llu part them",
-                     in->path, at, at, at + 1);
+    return tool_fail(
+        "%s: another container begins at byte %llu: files were joined. zmpi decompress writes all "
+        "of them in a row; head -c %llu and tail -c +%llu separate them",
+        in->path, at, at, at + 1);
 }
 
 int tool_input_open(struct tool_input *in, const char *path)

@@ -46,9 +46,8 @@ static const struct tool_command commands[] = {
      "zmpi convert x.zmpi x.npy"},
     {"recover", tool_recover, "[--fill V [-t f32|f64]] [--json] [-a] | --plain [--size N] FILE OUT",
      "Write all that can be read of a damaged file to OUT, and list the rest. Lost bytes become "
-     "zero, or --fill V: a number\n"
-     "of the type -t, without -t a byte. If it is in doubt what was lost, OUT has older data or "
-     "zeros. Without a valid header the\n"
+     "zero, or --fill V: a number\nof the type -t, without -t a byte. If zmpi cannot tell what was "
+     "lost, OUT has older data or zeros. Without a valid header the\n"
      "whole file is searched for records. Exit status 0: nothing is lost, 1: a part is, 2: nothing "
      "was written.\n"
      "-a lists all ranges, not only the first 20.\n"

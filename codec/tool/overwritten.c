@@ -23,8 +23,8 @@ enum zmpi_status tool_tell_overwritten(const struct tool_input *in, enum zmpi_ki
         fprintf(
             stderr,
             "zmpi: %s: is a plain file: a program without zmpi wrote over a zmpi container. The "
-            "first %s bytes are probably that program's; zmpi recover --plain cuts off what is "
-            "left of the container, zmpi recover without it reads that\n",
+            "first %s bytes are probably that program's; zmpi recover --plain saves these, zmpi "
+            "recover without --plain what is left of the container\n",
             in->path, tool_overwritten_bytes(&o, text));
         return ZMPI_OK;
     }

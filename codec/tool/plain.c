@@ -15,8 +15,8 @@ static int choose_size(const struct tool_input *in, const struct zmpi_overwritte
     *size = o->most;
     if (!text)
         return o->most ? TOOL_OK
-                       : tool_fail("%s: what the container had is not known any more: --size N "
-                                   "says how many bytes are the program's",
+                       : tool_fail("%s: nothing shows any more how long the container was: say by "
+                                   "--size N how many bytes are the program's",
                                    in->path);
     errno = 0;
     *size = strtoull(text, &end, 10);

@@ -124,7 +124,7 @@ static int tell(const struct tool_input *in, size_t bad)
     if (!zmpi_container_whole(c))
         printf("%s: data may be missing\n", in->path);
     if (c->damaged)
-        printf("%s: %llu bytes look like records and are not\n", in->path,
+        printf("%s: %llu bytes look like records but are not\n", in->path,
                (unsigned long long)c->damaged);
     if (c->indexed && !c->scanned && in->physical > end)
         printf(

@@ -136,8 +136,8 @@ bool zmpi_view_make_plain(int *fd, int flags)
     const int error = errno;
     if (done && is_there)
         zmpi_log(ZMPI_LOG_WARN,
-                 "%s: made plain, since it is opened for writing (who opens it for reading alone "
-                 "leaves it compressed)",
+                 "%s: made plain, since it is opened for writing (a program that opens it only for "
+                 "reading leaves it compressed)",
                  path);
     const int again = done ? open(path, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) : -1;
     const int kept = done ? errno : error;

@@ -90,8 +90,8 @@ static int load(struct zfile *f)
                            "end, but not be written to (zmpi fsck --repair mends it)");
     if (f->container.joined && zfile_may_write(f))
         return zfile_raise(f, MPI_ERR_IO,
-                           "opening: another container begins at byte %llu, as where files were "
-                           "joined: it would be lost (zmpi decompress gives all in a row)",
+                           "opening: another container begins at byte %llu, perhaps since files "
+                           "were joined: it would be lost (zmpi decompress writes all in a row)",
                            (unsigned long long)f->container.joined);
     if (!others)
         tell_of_the_end(f, reader.file_size);

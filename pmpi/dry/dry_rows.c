@@ -106,8 +106,8 @@ void zdry_print_text(FILE *out, const struct zdry_row *row, size_t n)
 {
     if (n == 0)
         return;
-    fputs("zmpi dry run: nothing was compressed. Ratios by fle/huffman/interp, as far as there was "
-          "time, of samples:\n",
+    fputs("zmpi dry run: nothing was compressed. Ratios of samples by fle/huffman/interp, as far "
+          "as there was time:\n",
           out);
     for (size_t i = 0; i < n && i < TEXT_MOST; i++) {
         const char *base = strrchr(row[i].name, '/');
@@ -121,8 +121,8 @@ void zdry_print_text(FILE *out, const struct zdry_row *row, size_t n)
     }
     if (n > TEXT_MOST)
         fprintf(out, "zmpi %zu more\n", n - TEXT_MOST);
-    fputs("zmpi To get rules of this: write the report as JSON (ZMPI_REPORT=FILE), then run: zmpi "
-          "advise FILE\n",
+    fputs("zmpi To get rules from this run: write the report as JSON (ZMPI_REPORT=FILE), then run: "
+          "zmpi advise FILE\n",
           out);
 }
 

@@ -354,7 +354,7 @@ static int land_first(struct zfile *f)
         rc = znews_keep(f, &h->record, 1, MPI_SUCCESS);
     } else {
         note(f, h, status ? status : ZMPI_ERR_DEVICE,
-             status ? problem_of(h) : "it says that data are in the file, which are not there");
+             status ? problem_of(h) : "it says that data are in the file, but they are not");
         rc = rescue(f, h);
     }
     take_out(&f->offload_write, 0);

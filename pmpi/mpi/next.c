@@ -24,7 +24,7 @@
 
 /* MPI libraries whose handles, constants and structures are alike, whatever their versions. */
 enum family { MPICH_LIKE, OPEN_MPI_LIKE, STANDARD };
-static const char *const family_name[] = {"MPICH and what keeps its ABI", "Open MPI",
+static const char *const family_name[] = {"MPICH and libraries with its ABI", "Open MPI",
                                           "the standard ABI of MPI 5"};
 #if defined OPEN_MPI
 #define BUILT_FOR OPEN_MPI_LIKE

@@ -298,7 +298,7 @@ static void agree_on_rules(int rank)
     if (rank == 0 && last > 0)
         zmpi_log(ZMPI_LOG_WARN,
                  "rank %d of MPI_COMM_WORLD, and perhaps others, has other rules than rank 0 "
-                 "(ZMPI_CONFIG, or what is in the file): those of rank 0 hold",
+                 "(ZMPI_CONFIG, or the file's contents): rank 0's apply",
                  last);
     if (other && !zmpi_rules_unpack(&options, all, bytes))
         zmpi_log(ZMPI_LOG_ERROR, "rules: not enough memory for those of rank 0");

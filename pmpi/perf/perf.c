@@ -205,7 +205,7 @@ int main(int argc, char **argv)
                          results + count);
     }
     if (d.rank == 0 && o.self_test) {
-        printf("self-test: all values that were spoilt were found\n");
+        printf("self-test: all falsified values were found\n");
     }
     if (d.rank == 0 && o.json != NULL) {
         perf_json_write(&o, &d, &machine, results, count);

@@ -28,7 +28,7 @@ static const char usage[] =
     "  -j, --json FILE          write everything there, too\n"
     "      --note NAME=VALUE    put that into the JSON; may be repeated\n"
     "      --plain              without zmpi\n"
-    "      --self-test          spoil a value of everything that arrives, and see that it is "
+    "      --self-test          falsify a value of everything that arrives, and check that it is "
     "found\n";
 
 static _Noreturn void wrong(const char *format, const char *what)

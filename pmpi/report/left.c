@@ -19,8 +19,9 @@ static const char *const reason[] = {
     [ZLEFT_THERE] =
         ("existed before, and the program did not write all of it: without the old file "
          "a run compresses it"),
-    [ZLEFT_FEW_FLOATS] = "existed before, and what the program wrote are mostly no floats",
-    [ZLEFT_AS_OTHERS] = "like others of this run, which saved too little and were made plain",
+    [ZLEFT_FEW_FLOATS] = "existed before, and what the program wrote is mostly not floats",
+    [ZLEFT_AS_OTHERS] =
+        "its name is like others of this run that saved too little and became plain",
     [ZLEFT_FILTERED] = "HDF5's own: new datasets with a bound go through zmpi's filter",
     [ZLEFT_OPEN_OTHERWISE] = "also open by other means than MPI-IO"};
 static const char *const word[] = {

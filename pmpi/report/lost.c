@@ -47,11 +47,10 @@ int zreport_lost(const struct zfile *f, double *flat)
         tell_of_identifiers(f, key);
     *flat = sums[1] > 0 ? sums[0] / sums[1] : 0;
     if (*flat >= SHARE_REPORTED)
-        zmpi_log(
-            ZMPI_LOG_WARN,
-            "%s: %.0f %% of the values that are not exact lie in chunks that vary by less than "
-            "the bound: nothing but a constant is left of them; if they matter set "
-            "ZMPI_COMPONENTS, ZMPI_FILL, or a bound abs or pw_rel that suits them",
-            f->path, 100 * *flat);
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: %.0f %% of the values that are not exact lie in chunks that vary by less "
+                 "than the bound: only a constant is left of each; if they matter set "
+                 "ZMPI_COMPONENTS, ZMPI_FILL, or a bound abs or pw_rel that suits them",
+                 f->path, 100 * *flat);
     return MPI_SUCCESS;
 }

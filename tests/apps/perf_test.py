@@ -153,7 +153,7 @@ def case_self_test():
     """A value that is off by more than the bound, in any operation, is found."""
     done = launch(2, "-s", "512K", "-n", "1", "-w", "1", "-e", "rel=1e-3,lossless,pw_rel=1e-3,psnr=70,ratio=10", "-o",
                   "write_at_all,read_at,gather,scatter,allgather,alltoall,bcast,bcast_lossy", "--self-test")
-    assert done.returncode == 0 and "all values that were spoilt were found" in done.stdout
+    assert done.returncode == 0 and "all falsified values were found" in done.stdout
 
 
 def case_alone():

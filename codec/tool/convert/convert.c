@@ -215,7 +215,7 @@ static int write_hdf5(struct convert *c)
         if (d.rank || i == 2 || c->shape[i] > 1)
             d.shape[d.rank++] = c->shape[i];
     if (!c->out.temporary)
-        return tool_fail("%s: HDF5 writes to files alone", c->out.path);
+        return tool_fail("%s: HDF5 only writes to regular files", c->out.path);
     convert_hdf5_call *const create = find_hdf5();
     const char *why = create ? create(c->out.temporary, &d, &offset) : NULL;
     if (why)

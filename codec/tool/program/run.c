@@ -105,10 +105,9 @@ static void add_library(struct run *r)
     if (plain) {
         tool_fail("%s: %s: it runs without libzmpi.so being preloaded", r->path, plain);
     } else if (!mpi) {
-        tool_fail(
-            "%s: which MPI it uses cannot be told: it runs plain (--mpi openmpi, mpich or abi "
-            "says so)",
-            r->path);
+        tool_fail("%s: which MPI it uses cannot be told: it runs plain (choose it by --mpi "
+                  "openmpi, mpich or abi)",
+                  r->path);
     } else if (!find_library(mpi, library)) {
         tool_fail("%s: no libzmpi.so for its MPI, %s, is installed: it runs plain", r->path,
                   mpi_name[mpi]);

@@ -152,7 +152,7 @@ static void print_reason(const struct pattern *p, const struct wish *w, const st
     else if (whole)
         fputs("nothing but whole numbers: every bit is kept", stdout);
     else if (!t)
-        fputs("too little was tried to tell", stdout);
+        fputs("too few samples to decide", stdout);
     else if (is_lossless(t))
         fputs("no bound that was tried keeps what is asked", stdout);
     else if (w->error > 0)

@@ -295,7 +295,7 @@ static void dry_table(FILE *out, const cJSON *rows)
     const cJSON *f, *e;
     if (cJSON_GetArraySize(rows) == 0)
         return;
-    fputs("<h3>A dry run: what would be</h3><div class=card><table><tr><th>file or "
+    fputs("<h3>A dry run: what compression would give</h3><div class=card><table><tr><th>file or "
           "collective<th>written, sent<th "
           "class=l>bound<th class=l>codec<th>ratio<th>saved<th>seconds of a core\n",
           out);

@@ -92,7 +92,7 @@ for second in "$PWD/bare/libzmpi.so" ''; do
         die "rank 1 with '$second': not told: $(cat log.txt)"
 done
 
-# Rank 1 has other rules, or none: those of rank 0 hold, in both ways, and a line says so.
+# Rank 1 has other rules, or none: rank 0's apply, in both ways, and a line says so.
 printf '[hdf5:*]\nerror_bound = rel=0.1\n[hdf5:/fields/p]\nerror_bound = lossless\n' >other.ini
 cat >other.sh <<'END'
 #!/bin/bash

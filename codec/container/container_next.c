@@ -48,8 +48,8 @@ static enum zmpi_status first_of_all(struct zmpi_container *c, const struct zmpi
 }
 
 /* Where no record has a byte of [at, end), an unreadable record may have had some. */
-static enum zmpi_status add_doubtful(struct zmpi_container *c, const struct zmpi_reader *in,
-                                     struct zmpi_finds *finds, uint64_t at, uint64_t end)
+static enum zmpi_status add_unreadable(struct zmpi_container *c, const struct zmpi_reader *in,
+                                       struct zmpi_finds *finds, uint64_t at, uint64_t end)
 {
     enum zmpi_status status = ZMPI_OK;
     for (size_t k = 0; k < finds->count && status == ZMPI_OK && in->losses != NULL; k++) {
@@ -80,7 +80,7 @@ static enum zmpi_status look(struct zmpi_container *c, const struct zmpi_reader 
     if (status == ZMPI_OK)
         status = first_of_all(c, in, &finds, at, at + length, first);
     if (status == ZMPI_OK)
-        status = add_doubtful(c, in, &finds, at, *first < at + length ? *first : at + length);
+        status = add_unreadable(c, in, &finds, at, *first < at + length ? *first : at + length);
     zmpi_uncovered_free(&uncovered);
     free(finds.found);
     return status;

@@ -104,8 +104,8 @@ static enum zmpi_status read_older(struct request *q, const struct zmpi_record *
                                    const struct zmpi_loss *loss);
 
 /* An unreadable list may have covered the bytes between lo and hi that are still uncovered. */
-static enum zmpi_status add_doubtful(struct request *q, const struct zmpi_found *f,
-                                     enum zmpi_status why)
+static enum zmpi_status add_unreadable(struct request *q, const struct zmpi_found *f,
+                                       enum zmpi_status why)
 {
     enum zmpi_status status = ZMPI_OK;
     struct zmpi_piece piece;
@@ -155,7 +155,7 @@ static enum zmpi_status serve(struct request *q, struct zmpi_found *f)
         return ZMPI_OK;
     enum zmpi_status status = zmpi_container_list(q->c, q->in, r);
     if (is_damage(status) && q->in->losses != NULL)
-        return add_doubtful(q, f, status);
+        return add_unreadable(q, f, status);
     q->copies.count = 0;
     if (status == ZMPI_OK)
         status = intersect(&r->extent, f->cut, &q->uncovered, &q->copies);

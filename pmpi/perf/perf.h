@@ -176,7 +176,7 @@ const char *perf_collective_names(void);
 const char *perf_label(const struct perf_operation *op, const struct perf_variant *v);
 
 /* Aborts the job with a message if verification failed on this rank, or if it did not although a
- * value of the `count` that arrived was spoilt. */
+ * value of the `count` that arrived was falsified. */
 void perf_verdict(const struct perf_run *r, const struct perf_operation *op, size_t count,
                   const struct perf_limit limit[PERF_COMPONENTS]);
 

@@ -180,7 +180,7 @@ void zentry_print_json(FILE *out, const struct entry *e, const char *calls)
     for (int i = 0; i < most; i++)
         fprintf(out, ", \"%s\": %.15g", sum_name[i], e->sum[i]);
     if (e->plain)
-        fputs(", \"plain_again\": true", out);
+        fputs(", \"made_plain\": true", out);
     if (e->hdf5)
         fputs(", \"hdf5\": true", out);
     if (e->found)

@@ -297,7 +297,7 @@ int64_t generate_etype(struct program *p, struct model *m, struct chance *c);
 struct totals {
     int64_t programs, lines, skipped, accesses;
     int64_t deviations; /* the plain file was not as the standard says, the compressed one was */
-    int64_t containers, plain_again;
+    int64_t containers, made_plain;
 };
 
 struct session {

@@ -144,7 +144,7 @@ static void look_at_file(struct session *s, struct model *m, const struct line *
     if (s->rank == 0)
         plain = !is_container(path_of(s, line_arg(l, 0), 0));
     MPI_Bcast(&plain, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    s->totals.plain_again += plain && !f->raw;
+    s->totals.made_plain += plain && !f->raw;
     h->raw = f->raw = plain;
 }
 

@@ -270,9 +270,9 @@ static void file_row(FILE *out, const cJSON *f)
     fprintf(out, "<td>%.3g<td>%.3g<td>%.3g", report_number(f, "seconds_compress") / ranks,
             report_number(f, "seconds_write") / ranks, report_number(f, "seconds_read") / ranks);
     fprintf(out, "<td class=l>%s",
-            cJSON_IsTrue(cJSON_GetObjectItem(f, "plain_again")) ? "made plain: it saved too little"
-            : cJSON_IsTrue(cJSON_GetObjectItem(f, "hdf5"))      ? "an HDF5 file inside"
-                                                                : "");
+            cJSON_IsTrue(cJSON_GetObjectItem(f, "made_plain")) ? "made plain: it saved too little"
+            : cJSON_IsTrue(cJSON_GetObjectItem(f, "hdf5"))     ? "an HDF5 file inside"
+                                                               : "");
     fputs("\n", out);
 }
 

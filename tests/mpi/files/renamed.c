@@ -181,7 +181,7 @@ static bool report_is_right(void)
     all[contents("renamed.json", after)] = 0;
     for (char *next = all; (next = strstr(next, "\"renamed.c\"")); next++)
         entry = next;
-    return entry && strstr(entry, "\"ratio\": 1,") && strstr(entry, "\"plain_again\": true");
+    return entry && strstr(entry, "\"ratio\": 1,") && strstr(entry, "\"made_plain\": true");
 }
 
 int main(int argc, char **argv)

@@ -30,7 +30,7 @@ struct zmpi_flare_coder *zmpi_flare_coder_new(size_t most, bool encode)
     if (!k)
         return NULL;
     k->codes.code = malloc(most);
-    k->codes.anchor = malloc(most * sizeof *k->codes.anchor); /* all are, where axes are short */
+    k->codes.anchor = malloc(most * sizeof *k->codes.anchor); /* all points, if axes are short */
     k->codes.escape = encode ? malloc(4 * most) : NULL;
     if (k->codes.code && k->codes.anchor && (k->codes.escape || !encode))
         return k;
@@ -54,7 +54,7 @@ bool zmpi_flare_encode(struct zmpi_interp_work *w, const size_t extent[3])
     return !any;
 }
 
-/* The codes of the section that begins at `from`; returns how many. */
+/* Loads the codes of the section that begins at `from`; returns their number. */
 static size_t load_section(struct zmpi_flare_coder *k, size_t from, size_t end)
 {
     const size_t n = end - from < ZMPI_SECTION ? end - from : ZMPI_SECTION;
@@ -63,7 +63,7 @@ static size_t load_section(struct zmpi_flare_coder *k, size_t from, size_t end)
     return n;
 }
 
-/* The symbols of codes [from, end). */
+/* Counts the symbols of codes [from, end). */
 static void count(struct zmpi_flare_coder *k, size_t from, size_t end)
 {
     memset(k->sections.count, 0, sizeof k->sections.count);
@@ -89,7 +89,7 @@ unsigned zmpi_flare_book(size_t batch, const uint32_t count[ZMPI_HUFFMAN_SYMBOLS
     return best;
 }
 
-/* The book of batch b: offline, or what fits the batch before. */
+/* The book of batch b: an offline one, or one that fits the batch before. */
 static unsigned char *put_book(struct zmpi_flare_coder *k, size_t b, unsigned char *at,
                                const unsigned char *end)
 {
@@ -164,7 +164,7 @@ static const unsigned char *take_section(struct zmpi_flare_coder *k, size_t n,
     return at;
 }
 
-/* Codes of all batches; NULL: they are none. */
+/* Decodes the codes of all batches; NULL: they are damaged. */
 static const unsigned char *take_batches(struct zmpi_flare_coder *k, const unsigned char *at,
                                          const unsigned char *end)
 {

@@ -1,5 +1,5 @@
-/* flare_engine.c - hardware in the place of flare_levels.c and flare_codes.c, where a program has
- * named some. */
+/* flare_engine.c - hardware in place of flare_levels.c and flare_codes.c, if a program has set an
+ * engine. */
 #include <stdlib.h>
 
 #include "interp/flare.h"
@@ -11,7 +11,7 @@ void zmpi_flare_use(const struct zmpi_flare_engine *e)
     engine = e;
 }
 
-/* A code takes 44 bits at most, an escape 4 bytes. */
+/* A code takes at most 44 bits, an escape 4 bytes. */
 static size_t most_bytes(size_t elements)
 {
     return 10 * elements + 8192;
@@ -47,7 +47,7 @@ bool zmpi_flare_engine_encode(struct zmpi_flare_made *m, struct zmpi_interp_work
     if (!m->size)
         return false;
     scatter(w, extent, m->value);
-    m->zero = true; /* codes are all 0 just where all that is decoded is */
+    m->zero = true; /* all codes are 0 if and only if all decoded values are 0 */
     for (size_t i = 0; i < n; i++)
         m->zero &= m->value[i] == 0;
     return true;

@@ -1,6 +1,6 @@
 /*
- * flare_levels.c - blocks, levels and their order (format.md 1.6). What a systolic array of FLARE
- * does is predict() and quantize(); all else says which point is next.
+ * flare_levels.c - blocks, levels and their order (format.md 1.6). FLARE's systolic array does
+ * predict() and quantize(); the other code decides which point is next.
  */
 #include <string.h>
 
@@ -25,13 +25,13 @@ struct run {
     bool encode;
 };
 
-/* From those of the points at -3, -1, 1 and 3 that the block has: i is the place among its n points
- * along the axis, d the way from one of them to the next. Sums are modulo 2^32. */
+/* Predicts from the points at -3, -1, 1 and 3, as far as the block has them. i: the point's place
+ * among n along the axis; d: the distance between points in memory. Sums are modulo 2^32. */
 static inline int32_t predict(const int32_t *p, ptrdiff_t d, int i, int n)
 {
     const uint32_t b = (uint32_t)p[-d];
     uint32_t sum;
-    if (i + 1 >= n) { /* nothing behind */
+    if (i + 1 >= n) { /* no point follows */
         sum = i >= 3 ? 24 * b - 8 * (uint32_t)p[-3 * d] : 16 * b;
     } else {
         const uint32_t c = (uint32_t)p[d];
@@ -48,7 +48,7 @@ static inline int32_t predict(const int32_t *p, ptrdiff_t d, int i, int n)
     return (int32_t)(sum + 8) >> 4;
 }
 
-/* The code of a value, of which prediction + code * 2^8 is nearest. */
+/* The code for which prediction + code * 2^8 is nearest to the value. */
 static inline int32_t quantize(int32_t value, int32_t predicted)
 {
     if (value == NO_VALUE)
@@ -61,7 +61,7 @@ static inline int32_t rebuild(int32_t predicted, int32_t code)
     return (int32_t)((uint32_t)predicted + ((uint32_t)code << STEP_BITS));
 }
 
-/* Codes have 24 bits, as values and predictions have 32. */
+/* Codes have 24 bits, because values and predictions have 32. */
 static void put_escape(struct zmpi_flare_codes *c, int32_t code)
 {
     uint32_t n = code < 0 ? ~((uint32_t)code << 1) : (uint32_t)code << 1;
@@ -103,11 +103,12 @@ static inline void do_point(struct zmpi_flare_codes *c, bool encode, int32_t *p,
 
 /* ---- a block ---- */
 
-/* Its points at odd places along the axis, and at even ones along those that come after it. */
+/* Takes the points at odd places along the axis, and at even places along the axes that come
+ * later. */
 static void do_direction(struct run *r, int32_t *block, const int n[3], const ptrdiff_t d[3],
                          int axis)
 {
-    struct zmpi_flare_codes c = *r->c; /* in registers */
+    struct zmpi_flare_codes c = *r->c; /* a local copy stays in registers */
     int first[3], step[3];
     for (int i = 0; i < 3; i++) {
         first[i] = i == axis;
@@ -127,7 +128,7 @@ static void do_direction(struct run *r, int32_t *block, const int n[3], const pt
     *r->c = c;
 }
 
-/* stride: of the level's points; at: the block's first one. */
+/* stride: that of the level's points; at: the block's first point. */
 static void do_block(struct run *r, size_t stride, const size_t at[3])
 {
     const struct cells *flat = &r->w->flat;
@@ -144,8 +145,8 @@ static void do_block(struct run *r, size_t stride, const size_t at[3])
 
 /* ---- the order ---- */
 
-/* Blocks beside each other, of a level's slices from z on; then those of the finer level that lie
- * in their lower half, down to the finest, and only then those of the upper half. */
+/* Takes the blocks of a level's slices from z on, one beside the other; then the finer level's
+ * blocks in their lower half, down to the finest level; only then those in the upper half. */
 static void look_ahead(struct run *r, size_t stride, size_t z,
                        void block(struct run *r, size_t stride, const size_t at[3]))
 {
@@ -164,7 +165,7 @@ static void look_ahead(struct run *r, size_t stride, size_t z,
         look_ahead(r, stride / 2, z + side / 2, block);
 }
 
-/* Each from the one before. */
+/* Each anchor is predicted by the one before. */
 static void do_anchors(struct run *r)
 {
     enum { EACH = ZMPI_FLARE_ANCHORS };
@@ -199,7 +200,7 @@ void zmpi_flare_predict(struct zmpi_interp_work *w, const size_t extent[3],
     look_ahead(&r, ZMPI_FLARE_ANCHORS / 2, 0, do_block);
 }
 
-/* Points that are new on this level. */
+/* Counts the points that are new on this level. */
 static void count_block(struct run *r, size_t stride, const size_t at[3])
 {
     size_t all = 1, old = 1;

@@ -1,9 +1,10 @@
 /*
- * interp.h - encoder 3: values as integers of a unit 1/128 of the bound, predicted from coarse to
- * fine or from their neighbours, quantized, and coded by rANS with contexts (format.md 1.5, 4.10).
+ * interp.h - encoder 3. Values become integers of a unit that is 1/128 of the bound. They are
+ * predicted from coarse to fine or from their neighbours, quantized, and coded by rANS with
+ * contexts (format.md 1.5, 4.10).
  *
- * All that decides a value is exact arithmetic on 32-bit integers, modulo 2^32, so that every
- * machine gets the same.
+ * Everything that decides a value is exact arithmetic on 32-bit integers, modulo 2^32, so that
+ * every machine gets the same.
  */
 #ifndef ZMPI_INTERP_H
 #define ZMPI_INTERP_H
@@ -32,7 +33,7 @@ enum zmpi_interp_family {
     ZMPI_INTERP_PLANES = 3 /* lattices in planes, or in planes less the one `lag` before */
 };
 
-/* A set: how the chunks that name it are predicted. Level 0 is the finest. */
+/* A set says how the chunks that name it are predicted. Level 0 is the finest. */
 struct zmpi_interp_set {
     enum zmpi_interp_family family;
     unsigned axes;                              /* mask of enum zmpi_axis */
@@ -40,26 +41,26 @@ struct zmpi_interp_set {
     unsigned shift;                             /* of contexts */
     unsigned lag;                               /* planes: 1 to ZMPI_INTERP_LAG */
     unsigned char fine[ZMPI_INTERP_LEVELS + 1]; /* bits that a level's step lacks; last: anchors */
-    unsigned char way[ZMPI_INTERP_LEVELS][8];   /* of each class of a level: axes, 8: cubic */
+    unsigned char way[ZMPI_INTERP_LEVELS][8];   /* for each class of a level: axes, 8: cubic */
 };
 
 /* The parameters that all chunks of a stream share. */
 struct zmpi_interp_rule {
     enum zmpi_type type;
     double unit;
-    double abs_bound, keep;    /* encoder */
-    uint64_t fill[ZMPI_FILLS]; /* encoder: values that are exact, as bits */
-    bool decoded;              /* encoder: values were decoded by the set, as it seems */
+    double abs_bound, keep;    /* for the encoder */
+    uint64_t fill[ZMPI_FILLS]; /* for the encoder: values that stay exact, as bits */
+    bool decoded;              /* for the encoder: the values seem to be decoded by the set */
     unsigned sets;
-    bool flare; /* the profile of that name: no sets */
+    bool flare; /* the profile FLARE, which has no sets */
     bool books; /* the profile with Huffman codes */
     struct zmpi_interp_set set[ZMPI_INTERP_SETS];
 };
 
-/* What a stream of the profile is called in struct zmpi_stream_info, beside the families. */
+/* The name of the profile FLARE in struct zmpi_stream_info, beside the families. */
 enum { ZMPI_INTERP_FLARE = 4 };
 
-/* The unit of a bound; 0: there is none that could be used. */
+/* The unit for a bound; 0: no unit fits. */
 double zmpi_interp_unit(double abs_bound);
 /* Levels that a lattice along these axes has in tiles of this shape. */
 unsigned zmpi_interp_levels(unsigned axes, const size_t tile[3]);
@@ -70,37 +71,38 @@ void zmpi_interp_tile(const size_t extent[3], unsigned axes, size_t tile[3]);
 
 /* ---- parameters in a stream ---- */
 
-/* The byte that names a profile, and the last one that this version knows. */
+/* The byte that names a profile, and the last profile that this version knows. */
 enum { ZMPI_INTERP_PROFILE_AT = 9, ZMPI_INTERP_PROFILES = 2 };
 
-/* Returns the bytes, a multiple of 4. */
+/* Returns the number of bytes, a multiple of 4. */
 size_t zmpi_interp_save(const struct zmpi_interp_rule *rule, unsigned char dst[ZMPI_INTERP_HEAD]);
-/* src is untrusted. False: it is not what the format allows. tile: of the stream. */
+/* src is untrusted. False: the format does not allow it. tile: that of the stream. */
 bool zmpi_interp_load(struct zmpi_interp_rule *rule, enum zmpi_type type, const uint32_t tile[3],
                       const unsigned char *src, size_t size);
 
 /* ---- the choice (format.md 4.10) ---- */
 
 struct zmpi_plan;
-/* Of 1 and the divisors of the planes' number what planes differ least by: leading extents are
- * folded into one. The plan has two planes or more. */
+/* The distance by which planes are most alike: 1 or a divisor of the number of planes, with leading
+ * extents folded into one. The plan has at least two planes. */
 unsigned zmpi_interp_find_lag(const struct zmpi_plan *plan, double abs_bound,
                               const unsigned char *src);
-/* What the plan's array is best predicted by, in integers of the rule's unit, which is given; and
- * its tiles, to the plan. tells: decoded values tell their integers again. *known: by what it seems
- * to have been decoded by. */
+/* Chooses the best prediction for the plan's array, in integers of the rule's unit, which is given;
+ * also sets the plan's tiles. tells: decoded values give their integers back. *known: the data seem
+ * to be decoded, and it takes the set that they were decoded by. */
 enum zmpi_status zmpi_interp_choose(struct zmpi_plan *plan, const struct zmpi_job *job,
                                     const unsigned char *src, bool tells,
                                     struct zmpi_interp_rule *rule, bool *known);
 
-/* What was chosen for arrays of one file before: what fits one step of a simulation fits the next.
- * All 0: nothing. The caller's, by struct zmpi_job's `interp`; not for two threads at once. */
+/* What was chosen for earlier arrays of the same file: a set that fits one step of a simulation
+ * fits the next. All 0: nothing yet. The caller owns it, in struct zmpi_job's `interp`; two threads
+ * must not use it at once. */
 enum { ZMPI_INTERP_ENTRIES = 8 };
 struct zmpi_interp_known {
     struct zmpi_interp_entry {
         enum zmpi_type type;
         size_t extent[3];
-        double abs_bound; /* another one's is at most twice or half of it */
+        double abs_bound; /* an entry serves bounds from half of it to twice */
         struct zmpi_interp_set set;
         unsigned calls; /* 0: no entry */
     } entry[ZMPI_INTERP_ENTRIES];
@@ -111,25 +113,26 @@ struct zmpi_interp_known {
 
 /* Buffers of one thread for tiles of up to a shape. */
 struct zmpi_interp_work;
-/* For chunks of these sets, or without any those of the profile FLARE; NULL: no memory. */
+/* For chunks of these sets; without sets, for chunks of the profile FLARE. NULL: no memory. */
 struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
                                               const struct zmpi_interp_set *set, unsigned sets,
                                               bool encode);
-/* Can an encoder's be used for these as well? */
+/* Can an encoder's workspace serve these as well? */
 bool zmpi_interp_work_fits(const struct zmpi_interp_work *w, const size_t tile[3],
                            const struct zmpi_interp_set *set);
 void zmpi_interp_work_free(struct zmpi_interp_work *w);
 /* The largest coded chunk of this many elements. */
 size_t zmpi_interp_chunk_most(size_t elements, size_t width);
 
-/* Code the tile `src` by set number `set` to dst, which has room for zmpi_interp_chunk_most bytes;
- * returns the size. decoded: if not NULL the values as they will be read, without gaps. */
+/* Codes the tile `src` by set number `set` to dst, which has room for zmpi_interp_chunk_most bytes;
+ * returns the size. decoded: unless NULL, gets the values as a decoder reads them, without gaps. */
 size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                           unsigned set, const size_t extent[3], const struct zmpi_rows *src,
                           unsigned char *dst, unsigned char *decoded);
-/* Do values look as if they had been decoded: by a set, by something else? */
+/* Do values seem to be decoded: by a set, or by something else? */
 enum zmpi_interp_origin { ZMPI_INTERP_FRESH, ZMPI_INTERP_DECODED, ZMPI_INTERP_DECODED_BY_IT };
-/* Estimated bits, in 1/256, of the tile by the set. choose: the set's ways are chosen for it. */
+/* Estimates the bits, in 1/256, that the tile takes by the set. choose: first chooses the set's
+ * ways for it. */
 uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                               struct zmpi_interp_set *set, bool choose, const size_t extent[3],
                               const struct zmpi_rows *src, enum zmpi_interp_origin *origin);

@@ -1,43 +1,44 @@
-/* interp_choose.c - what an array is predicted by (format.md 4.10): of all families and axes what
- * costs least in a few sample tiles; but first of all what it was decoded by, if it was. */
+/* interp_choose.c - chooses how an array is predicted (format.md 4.10): by the families and axes
+ * that cost least in a few sample tiles. If the data were decoded by a set before, that set comes
+ * first. */
 #include <string.h>
 
 #include "interp/interp.h"
 #include "layout/fills.h"
 #include "layout/plan.h"
 
-/* Some twenty sets are measured on samples, which are a small share of a large array. */
+/* Some twenty sets are measured on samples, which are a small part of a large array. */
 enum { SAMPLES = 4, SMALL = 1 << 15, REFINED = 1 << 16, RECALLED = 1 << 12 };
 
-/* By so much planes are to be smaller. */
+/* Planes must be smaller by this much. */
 #define PLANES_GAIN 0.04
 
 struct choice {
     const struct zmpi_plan *plan;
     const struct zmpi_interp_rule *rule;
     const unsigned char *src;
-    struct zmpi_interp_work *work; /* of one sample after another; NULL: none yet */
-    size_t elements;               /* of samples, at most */
+    struct zmpi_interp_work *work; /* of samples, one after another; NULL: none yet */
+    size_t elements;               /* of a sample, at most */
     size_t samples;                /* at most */
     struct zmpi_interp_set best;
-    double least; /* bits for an element */
+    double least; /* bits for each element */
     struct {
         struct zmpi_interp_set set;
         double bits;
-    } of[ZMPI_INTERP_PLANES + 1]; /* of each family the best */
-    bool known;                   /* it is what the data were decoded by, as it seems */
-    bool tells;                   /* decoded values tell their integers again */
-    bool fresh;                   /* no sample looks as if it had been decoded at all */
+    } of[ZMPI_INTERP_PLANES + 1]; /* the best set of each family */
+    bool known;                   /* the data seem to be decoded by it */
+    bool tells;                   /* decoded values give their integers back */
+    bool fresh;                   /* no sample looks decoded at all */
 };
 
-/* Tiles are as long along axes of prediction as they can be. */
+/* Tiles are as long as possible along axes of prediction. */
 static unsigned tile_axes(const struct zmpi_interp_set *set)
 {
     return set->axes | (set->family == ZMPI_INTERP_PLANES ? ZMPI_AXIS_Z : 0);
 }
 
-/* The extents of the samples' tiles: those of the stream's chunks where these are few, else smaller
- * ones; but planes that have some before them. */
+/* The extents of the samples' tiles. They are those of the stream's chunks if there are few chunks,
+ * else smaller. For planes they include some earlier planes. */
 static void sample_tile(const struct choice *c, const struct zmpi_interp_set *set, size_t tile[3])
 {
     zmpi_interp_tile(c->plan->words, tile_axes(set), tile);
@@ -59,7 +60,7 @@ static struct zmpi_rows rows_at(const struct zmpi_plan *p, const unsigned char *
                               .plane = plane};
 }
 
-/* Samples lie apart along all axes; the first in the middle. */
+/* Samples are far from each other along all axes; the first lies in the middle. */
 static void sample_place(size_t s, const size_t tile[3], const size_t grid[3], size_t first[3])
 {
     /* Powers of the root of x^4 = x + 1, in 1/65536. */
@@ -68,7 +69,7 @@ static void sample_place(size_t s, const size_t tile[3], const size_t grid[3], s
         first[i] = ((32768 + s * apart[i]) % 65536 * grid[i] >> 16) * tile[i];
 }
 
-/* Bits for an element by the set; choose: its ways, by the middle sample. */
+/* Bits for each element by the set. choose: first chooses its ways, by the middle sample. */
 static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, double *bits,
                     bool *known)
 {
@@ -113,11 +114,11 @@ static bool try_set(struct choice *c, struct zmpi_interp_set *set, bool choose)
 {
     double bits;
     bool known;
-    if (!c->tells && set->family != ZMPI_INTERP_LORENZO) /* it would not be recognised */
+    if (!c->tells && set->family != ZMPI_INTERP_LORENZO) /* decoded data would not be recognised */
         return true;
     if (!measure(c, set, choose, &bits, &known))
         return false;
-    if (set->family == ZMPI_INTERP_PLANES) /* which take longer */
+    if (set->family == ZMPI_INTERP_PLANES) /* planes take longer */
         bits *= 1 + PLANES_GAIN;
     if ((known && !c->known) || (known == c->known && bits < c->least)) {
         c->least = bits;
@@ -151,7 +152,7 @@ static bool try_shifts(struct choice *c)
     return true;
 }
 
-/* Bits that the steps of levels lack: 0, 1, 2, and all beyond. */
+/* Bits that the steps of levels lack: 0, 1, 2, and all further combinations. */
 enum { FINES = 6 };
 
 static void set_fine(struct zmpi_interp_set *set, int k)
@@ -162,8 +163,8 @@ static void set_fine(struct zmpi_interp_set *set, int k)
         set->fine[l] = fine[k][l < 3 ? l : 3];
 }
 
-/* Finer steps for coarser levels, whose errors finer ones inherit: a little, and if that helps
- * more. False: no memory. */
+/* Tries finer steps for coarser levels, whose errors finer levels inherit: a little finer first,
+ * and more if that helps. False: no memory. */
 static bool try_fines(struct choice *c)
 {
     struct zmpi_interp_set set = c->best;
@@ -178,7 +179,7 @@ static bool try_fines(struct choice *c)
     return true;
 }
 
-/* All levels and classes have a way, those too that no sample has points of. */
+/* Every level and class gets a way, also those without points in any sample. */
 static struct zmpi_interp_set plain_set(enum zmpi_interp_family family, unsigned axes)
 {
     struct zmpi_interp_set set = {.family = family, .axes = axes};
@@ -188,7 +189,8 @@ static struct zmpi_interp_set plain_set(enum zmpi_interp_family family, unsigned
     return set;
 }
 
-/* For the tiles of the stream: coarser levels than those of the samples are like their coarsest. */
+/* Extends the set to the stream's tiles: levels coarser than those of the samples get the coarsest
+ * one's ways. */
 static void extend(struct zmpi_interp_set *s, const size_t tile[3])
 {
     const unsigned had = s->levels;
@@ -216,8 +218,8 @@ static struct zmpi_interp_entry *entry_of(const struct choice *c, struct zmpi_in
     return NULL;
 }
 
-/* Does it fit? It is chosen anew in calls 2, 4, 8..., and for data that look decoded, for which
- * only what they were decoded by is right. Small samples tell that. */
+/* Does an earlier choice fit? Calls 2, 4, 8... choose anew, and so do data that look decoded, for
+ * which only their own set is right. Small samples decide that. */
 static bool recall(struct choice *c, size_t elements, struct zmpi_interp_entry *e)
 {
     double bits;
@@ -256,7 +258,7 @@ static void remember(const struct choice *c, struct zmpi_interp_known *before,
     e->set = c->best;
 }
 
-/* ---- all that there is ---- */
+/* ---- choices among everything ---- */
 
 static bool try_new(struct choice *c, enum zmpi_interp_family family, unsigned axes, unsigned lag,
                     int fine)
@@ -268,7 +270,7 @@ static bool try_new(struct choice *c, enum zmpi_interp_family family, unsigned a
     return try_set(c, &set, true);
 }
 
-/* The family along all axes, then along fewer as long as that helps. False: no memory. */
+/* Tries the family along all axes, then along fewer as long as that helps. False: no memory. */
 static bool try_family(struct choice *c, enum zmpi_interp_family family, unsigned axes,
                        unsigned lag)
 {
@@ -289,8 +291,8 @@ static bool try_family(struct choice *c, enum zmpi_interp_family family, unsigne
     return true;
 }
 
-/* After small samples, which have more of their points near their ends, and fewer levels: larger
- * ones tell which family's best is the best, and by which ways. */
+/* Small samples have more of their points near their ends, and fewer levels. So larger samples
+ * decide afterwards which family's best set is the best, and by which ways. */
 static bool refine(struct choice *c)
 {
     const struct zmpi_interp_set first = c->best;
@@ -309,7 +311,7 @@ static bool refine(struct choice *c)
     return true;
 }
 
-/* Data that look decoded: by what, of all that there is? One whole chunk tells. */
+/* For data that look decoded: finds the set, of all possible ones, by one whole chunk. */
 static bool recognise(struct choice *c, unsigned axes, unsigned lag)
 {
     const struct zmpi_interp_set first = c->best;

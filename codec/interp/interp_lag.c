@@ -1,13 +1,13 @@
-/* interp_lag.c - how far before a plane the one is that it is most like (format.md 4.10). */
+/* interp_lag.c - finds how far before a plane its most similar plane lies (format.md 4.10). */
 #include <math.h>
 
 #include "interp/interp_work.h"
 #include "layout/plan.h"
 
-/* Of planes, so many rows each are compared. */
+/* So many planes are compared, by so many rows of each. */
 enum { PLANES = 16, ROWS = 4, VALUES = 256 };
 
-/* Bits of the steps by which planes differ from those `lag` before, for each value about. */
+/* Estimates bits per value: those of the steps between planes and the planes `lag` before. */
 static double lag_cost(const struct zmpi_plan *p, double abs_bound, const unsigned char *src,
                        size_t lag)
 {

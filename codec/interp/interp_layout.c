@@ -3,8 +3,8 @@
 
 #include "interp/interp_work.h"
 
-/* longest: of the rows of all classes of a level, which have the same pitch. Returns how many cells
- * these are, with those behind. */
+/* longest: that of the rows of all classes of a level, which have the same pitch. Returns the
+ * number of cells, those behind the rows included. */
 static size_t set_cells(struct cells *c, const int n[3], int longest)
 {
     memcpy(c->n, n, sizeof c->n);
@@ -22,7 +22,7 @@ static void place_cells(struct zmpi_interp_work *w, struct cells *c, const int n
     *at += set_cells(c, n, longest);
 }
 
-/* Axis i (0: z) of n points has these in class p. */
+/* The number of points in class p along axis i (0: z) of n points. */
 static int class_extent(unsigned axes, unsigned p, int i, int n)
 {
     if (!(axes >> (2 - i) & 1))

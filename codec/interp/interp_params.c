@@ -21,14 +21,14 @@ unsigned zmpi_interp_levels(unsigned axes, const size_t tile[3])
 
 double zmpi_interp_unit(double abs_bound)
 {
-    /* Half a step and half a unit are 128.5 units: 1/1024 of the bound is left for the rounding of
-     * what is decoded. Where that is not enough a value becomes an exception. */
+    /* Half a step and half a unit are 128.5 units. That leaves 1/1024 of the bound for the rounding
+     * of decoded values. If this is not enough, a value becomes an exception. */
     const double unit = abs_bound / 128.625;
     return unit >= 0x1p-960 && unit <= 0x1p900 ? unit : 0;
 }
 
-/* Halve, or nearly so, what is longest, until the tile is small enough. Axes without prediction
- * count as longer: few planes are enough for contexts. */
+/* Halves the longest extent, or nearly so, until the tile is small enough. Axes without prediction
+ * count as longer: contexts need only a few planes. */
 void zmpi_interp_tile(const size_t extent[3], unsigned axes, size_t tile[3])
 {
     size_t pieces[3];
@@ -52,7 +52,8 @@ void zmpi_interp_tile(const size_t extent[3], unsigned axes, size_t tile[3])
     }
 }
 
-/* Whole regions of 128 points along each axis; where some axes are short, more of them. */
+/* Takes whole regions of 128 points along each axis; if some axes are short, more regions along
+ * others. */
 void zmpi_flare_tile(const size_t extent[3], size_t tile[3])
 {
     size_t words = 1;

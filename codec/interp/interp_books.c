@@ -42,7 +42,7 @@ static void sort_codes(struct zmpi_interp_work *w)
         const unsigned s = c->pair[i] & 127;
         int32_t *code = &b->code[next[b->groups.of[c->pair[i] >> 7]]++];
         *code = s < ZMPI_INTERP_ESCAPES ? zmpi_interp_direct(s)
-                                        : zmpi_interp_take_escape(w, (unsigned char)s);
+                                        : zmpi_interp_take_escape(&w->in, (unsigned char)s);
     }
 }
 

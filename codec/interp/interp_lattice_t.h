@@ -4,21 +4,6 @@
  * a row of another class.
  */
 
-static int32_t add(int32_t a, int32_t b)
-{
-    return (int32_t)((uint32_t)a + (uint32_t)b);
-}
-
-static int32_t times(int32_t a, uint32_t b)
-{
-    return (int32_t)((uint32_t)a * b);
-}
-
-static int32_t minus(int32_t a, int32_t b)
-{
-    return (int32_t)((uint32_t)a - (uint32_t)b);
-}
-
 /* Even and odd elements apart, or together again. */
 static void split_row(const int32_t *restrict src, int n, int32_t *restrict even,
                       int32_t *restrict odd)
@@ -309,13 +294,6 @@ static void quantize(int32_t *restrict value, unsigned char *restrict size,
     }
 }
 
-static void reconstruct(int32_t *restrict value, const int32_t *restrict predicted,
-                        const int32_t *restrict code, size_t n, int bits)
-{
-    for (size_t i = 0; i < n; i++)
-        value[i] = add(predicted[i], times(code[i], 1u << bits));
-}
-
 /* How many values are not whole steps from their predictions: hardly any, if they were decoded. */
 static size_t count_off(const int32_t *value, const int32_t *predicted, size_t n, int bits)
 {
@@ -374,17 +352,7 @@ static void encode_strip(struct zmpi_interp_work *w, const struct cells *c, cons
 static void decode_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
                          const uint16_t *sums, int axes, int bits)
 {
-    int32_t *code = w->scratch[3];
-    for (int k = 0; k < s->rows; k++) {
-        const struct strip row = strip_of(c, s->z, s->y + k, 1);
-        const size_t at = (size_t)k * c->row;
-        if (sums)
-            make_contexts(w, c, &row, sums + at, axes);
-        take_row(w, code + at, w->symbols + at, sizes_of(c, row.z, row.y), row.n);
-        pad_sizes(c, &row);
-    }
-    make_codes(code, w->symbols, s->n);
-    reconstruct(row_of(c, s->z, s->y), w->scratch[1], code, s->n, bits);
+    take_strip(w, c, s, sums, axes, !sums, w->scratch[1], bits, row_of(c, s->z, s->y));
     keep_whole(w, c, s, whole_before(w, c, s));
 }
 

@@ -1,7 +1,7 @@
 /* interp_loops_avx512.c - the loops of encoder 3, compiled for AVX-512: CMakeLists.txt says so. */
 #ifdef __x86_64__
-#define LOOPS        zmpi_interp_loops_avx512
-#define PUT_WORDS    zmpi_avx512_interp_put
-#define TAKE_SYMBOLS zmpi_avx512_interp_symbols
+#define LOOPS     zmpi_interp_loops_avx512
+#define PUT_WORDS zmpi_avx512_interp_put
+#define TAKE_ROWS zmpi_avx512_interp_rows
 #include "interp/interp_loops_t.h"
 #endif

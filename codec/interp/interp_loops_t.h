@@ -1,6 +1,6 @@
 /*
  * interp_loops_t.h - template, included once per instruction set: what takes the time of encoder 3.
- * Simple loops, which compilers make vectors of. LOOPS: the table's name; PUT_WORDS, TAKE_SYMBOLS:
+ * Simple loops, which compilers make vectors of. LOOPS: the table's name; PUT_WORDS, TAKE_ROWS:
  * functions that this set has, or NULL.
  */
 #include <math.h>
@@ -38,5 +38,5 @@ const struct zmpi_interp_loops LOOPS = {
     .lattice = lattice,
     .lorenzo = lorenzo,
     .put_words = PUT_WORDS,
-    .take_symbols = TAKE_SYMBOLS,
+    .take_rows = TAKE_ROWS,
 };

@@ -56,16 +56,19 @@ static void encode_row(struct zmpi_interp_work *w, const struct cells *c, unsign
     put_row(w, code, symbol, w->contexts, s->n);
 }
 
-static void decode_row(struct zmpi_interp_work *w, const struct cells *c, unsigned axes,
-                       const struct strip *s)
+static void decode_rows(struct zmpi_interp_work *w, const struct cells *c, unsigned axes,
+                        const struct strip *s)
 {
-    int32_t *restrict row = row_of(c, s->z, s->y), *sum = w->scratch[1], *code = w->scratch[3];
-    uint32_t last = (uint32_t)start_row(c, axes, s->z, s->y, sum);
-    take_row(w, code, w->symbols, sizes_of(c, s->z, s->y), s->n);
-    make_codes(code, w->symbols, s->n);
-    for (size_t i = 0; i < s->n; i++) {
-        last = (uint32_t)code[i] + (axes & ZMPI_AXIS_X ? last : 0);
-        row[i] = (int32_t)((uint32_t)sum[i] + last);
+    int32_t *sum = w->scratch[1], *codes = w->scratch[3];
+    take_strip(w, c, s, NULL, 0, false, NULL, 0, codes);
+    for (int k = 0; k < s->rows; k++) {
+        int32_t *restrict row = row_of(c, s->z, s->y + k);
+        const int32_t *restrict code = codes + (size_t)k * c->row;
+        uint32_t last = (uint32_t)start_row(c, axes, s->z, s->y + k, sum);
+        for (int i = 0; i < c->n[2]; i++) {
+            last = (uint32_t)code[i] + (axes & ZMPI_AXIS_X ? last : 0);
+            row[i] = (int32_t)((uint32_t)sum[i] + last);
+        }
     }
 }
 
@@ -87,13 +90,15 @@ static void lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_set *se
                               ? NO_VALUE
                               : (int32_t)((uint32_t)c->value[i] + (1u << (bits - 1))) >> bits;
     for (int z = 0; z < c->n[0]; z++)
-        for (int y = 0; y < c->n[1]; y++) {
-            const struct strip s = strip_of(c, z, y, 1);
+        for (int y = 0; y < c->n[1];) {
+            const struct strip s = w->mode == DECODE ? next_strip(c, z, y) : strip_of(c, z, y, 1);
+            y += s.rows;
+            if (w->mode == DECODE) {
+                decode_rows(w, c, set->axes, &s);
+                continue;
+            }
             make_contexts(w, c, &s, NULL, 0);
-            if (w->mode == DECODE)
-                decode_row(w, c, set->axes, &s);
-            else
-                encode_row(w, c, set->axes, &s);
+            encode_row(w, c, set->axes, &s);
             pad_sizes(c, &s);
         }
     for (size_t i = 0; i < all; i++)

@@ -33,44 +33,20 @@ static inline uint32_t is_below(uint32_t a, uint32_t b)
     return (uint32_t)(((uint64_t)a - b) >> 63);
 }
 
-/* How a symbol changes a state x: x += first + x / f * (4096 - f). The quotient is exact as the
- * high half of a product: x is below 2^32, and `inverse` off by less than 1 from 2^52 / f. */
-struct step {
-    uint64_t inverse;
-    uint32_t most; /* larger states give a word away before */
-    uint16_t first, rest;
-};
-
-static void fill_steps(const struct table *t, struct step *steps)
+/* One symbol of a pair, into a lane's state x: with its frequency f and first slot, x becomes x / f
+ * * 4096 + x % f + first, and if it would outgrow 32 bits a word of it goes out before. */
+static inline unsigned char *put_symbol(const uint32_t *slots, unsigned pair, unsigned char *at,
+                                        uint32_t *state)
 {
-    for (unsigned s = 0; s < t->symbols; s++) {
-        const uint32_t f = t->frequency[s];
-        if (f)
-            steps[s] = (struct step){.inverse = (((uint64_t)1 << 52) + f - 1) / f,
-                                     .most = (uint32_t)(((uint64_t)f << (32 - PRECISION)) - 1),
-                                     .first = t->first[s],
-                                     .rest = (uint16_t)(WHOLE - f)};
-    }
-}
-
-/* One symbol of a pair, into a lane's state; where the words begin now. */
-static inline unsigned char *put_symbol(const struct step *const steps[CONTEXTS], unsigned pair,
-                                        unsigned char *at, uint32_t *state)
-{
-    const struct step *step = &steps[pair >> 7][pair & 127];
-    uint32_t x = *state;
-    const uint32_t gives = is_below(step->most, x);
-    zmpi_store16(at - 2, (uint16_t)x);
-    x ^= (x ^ x >> 16) & (0 - gives);
-    const uint32_t q =
-        (uint32_t)((unsigned __int128)((uint64_t)x << PRECISION) * step->inverse >> 64);
-    *state = x + step->first + q * step->rest;
+    const uint32_t f = (slots[pair] & (WHOLE - 1)) + 1, gives = !is_below(*state >> 20, f);
+    zmpi_store16(at - 2, (uint16_t)*state);
+    const uint32_t x = *state >> 16 * gives;
+    *state = (x / f << PRECISION) + x % f + (slots[pair] >> PRECISION);
     return at - 2 * gives;
 }
 
 /* The words of all codes, backwards to `end`; where they begin. */
-static ALWAYS_INLINE unsigned char *put_words(const struct codes *c,
-                                              const struct step *const steps[CONTEXTS],
+static ALWAYS_INLINE unsigned char *put_words(const struct codes *c, const uint32_t *slots,
                                               unsigned lanes, unsigned char *end,
                                               uint32_t states[16])
 {
@@ -81,19 +57,19 @@ static ALWAYS_INLINE unsigned char *put_words(const struct codes *c,
     for (size_t r = c->row_count; r-- > 0;) {
         const size_t rest = c->rows[r] % lanes;
         for (size_t k = rest; k-- > 0;)
-            at = put_symbol(steps, *--pair, at, &state[k]);
+            at = put_symbol(slots, *--pair, at, &state[k]);
         for (size_t g = c->rows[r] / lanes; g-- > 0;) {
             pair -= lanes;
 #pragma GCC unroll 16
             for (unsigned k = lanes; k-- > 0;)
-                at = put_symbol(steps, pair[k], at, &state[k]);
+                at = put_symbol(slots, pair[k], at, &state[k]);
         }
     }
     memcpy(states, state, sizeof state);
     return at;
 }
 
-/* What struct zmpi_interp_loops' put_words wants, by the table of each context. */
+/* Of each pair, by the table of its context, its first slot and its frequency. */
 static void fill_pairs(const struct zmpi_interp_groups *g, const struct table *tables,
                        uint32_t pairs[ZMPI_INTERP_PAIRS])
 {
@@ -114,8 +90,6 @@ size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t m
 {
     struct zmpi_interp_groups g;
     struct table tables[CONTEXTS];
-    struct step steps[CONTEXTS][SYMBOLS];
-    const struct step *steps_of[CONTEXTS];
     uint64_t cost = 0;
     zmpi_interp_group(w, &g);
     for (unsigned k = 0; k < g.count; k++)
@@ -145,18 +119,12 @@ size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t m
     unsigned char *words, *end = w->out + w->out_size;
     for (unsigned k = 0; k < 16; k++)
         state[k] = LOWEST;
-    if (lanes == 16 && w->loops->put_words) {
-        fill_pairs(&g, tables, w->pairs);
-        words = w->loops->put_words(&w->codes, w->pairs, end, state);
-    } else {
-        for (unsigned k = 0; k < g.count; k++)
-            fill_steps(&tables[k], steps[k]);
-        for (unsigned k = 0; k < CONTEXTS; k++)
-            steps_of[k] = steps[g.of[k]];
-        words = lanes == 1   ? put_words(&w->codes, steps_of, 1, end, state)
-                : lanes == 4 ? put_words(&w->codes, steps_of, 4, end, state)
-                             : put_words(&w->codes, steps_of, 16, end, state);
-    }
+    fill_pairs(&g, tables, w->pairs);
+    words = lanes == 16 && w->loops->put_words
+                ? w->loops->put_words(&w->codes, w->pairs, end, state)
+            : lanes == 16 ? put_words(&w->codes, w->pairs, 16, end, state)
+            : lanes == 4  ? put_words(&w->codes, w->pairs, 4, end, state)
+                          : put_words(&w->codes, w->pairs, 1, end, state);
     const size_t size = (size_t)(end - words);
     for (unsigned k = 0; k < lanes; k++, p.at += 4)
         zmpi_store32(p.at, state[k]);
@@ -246,18 +214,17 @@ static ALWAYS_INLINE unsigned take_symbol(struct unrans *in, unsigned context,
     return slot & 127;
 }
 
-/* Symbols of a row from number `first`, a multiple of lanes, on; the largest of them, or more. all:
- * there is a word for each. */
+/* Symbols of a row; the largest of them, or more. all: there is a word for each. */
 static ALWAYS_INLINE unsigned take_symbols(struct zmpi_interp_work *w,
-                                           unsigned char *restrict symbol, size_t first, size_t n,
-                                           unsigned lanes, bool all)
+                                           unsigned char *restrict symbol, size_t n, unsigned lanes,
+                                           bool all)
 {
     struct unrans *in = &w->in;
     const unsigned char *at = in->at, *context = w->contexts;
     uint32_t state[16];
     unsigned most = 0;
     memcpy(state, in->state, sizeof state);
-    size_t i = first;
+    size_t i = 0;
     for (; i + lanes <= n; i += lanes)
 #pragma GCC unroll 16
         for (unsigned k = 0; k < lanes; k++) {
@@ -275,31 +242,20 @@ static ALWAYS_INLINE unsigned take_symbols(struct zmpi_interp_work *w,
     return most;
 }
 
-static unsigned take_rest(struct zmpi_interp_work *w, unsigned char *symbol, size_t first, size_t n)
-{
-    const unsigned lanes = w->in.mask + 1;
-    if ((size_t)(w->in.end - w->in.at) < 2 * (n - first))
-        return take_symbols(w, symbol, first, n, lanes, false);
-    return lanes == 1   ? take_symbols(w, symbol, first, n, 1, true)
-           : lanes == 4 ? take_symbols(w, symbol, first, n, 4, true)
-                        : take_symbols(w, symbol, first, n, lanes, true);
-}
-
 bool zmpi_interp_take_symbols(struct zmpi_interp_work *w, unsigned char *symbol, size_t n)
 {
-    bool escapes = false;
-    const size_t first = w->loops->take_symbols
-                             ? w->loops->take_symbols(&w->in, w->contexts, symbol, n, &escapes)
-                             : 0;
-    if (first < n)
-        escapes |= take_rest(w, symbol, first, n) >= ESCAPES;
-    return escapes;
+    const unsigned lanes = w->in.mask + 1;
+    const unsigned most = (size_t)(w->in.end - w->in.at) < 2 * n
+                              ? take_symbols(w, symbol, n, lanes, false)
+                          : lanes == 4 ? take_symbols(w, symbol, n, 4, true)
+                                       : take_symbols(w, symbol, n, lanes, true);
+    return most >= ESCAPES;
 }
 
-int32_t zmpi_interp_take_escape(struct zmpi_interp_work *w, unsigned char symbol)
+int32_t zmpi_interp_take_escape(struct unrans *in, unsigned char symbol)
 {
     const unsigned e = symbol - ESCAPES;
-    const uint32_t value = take_bits(&w->in.extra, e + 3);
+    const uint32_t value = take_bits(&in->extra, e + 3);
     const uint32_t size = (value >> 1) + 4 * ((1u << e) - 1) + DIRECT + 1;
     return (int32_t)(value & 1 ? 0 - size : size);
 }

@@ -8,47 +8,186 @@
 
 enum { LANES = 16, WORDS = 2 * LANES /* bytes */, PRECISION = ZMPI_INTERP_PRECISION };
 
-/* Contexts and symbols are read and written in whole vectors: both rows have 16 bytes behind. */
-TARGET size_t zmpi_avx512_interp_symbols(struct unrans *in, const unsigned char *context,
-                                         unsigned char *symbol, size_t n, bool *escapes)
+/* The slots of 16 contexts' groups that lanes' states point to; the states of `row` go on. */
+TARGET static inline __m512i take_slots(const struct unrans *in, __m256i groups, __mmask16 row,
+                                        __m512i *x, const unsigned char **at)
 {
     const __m512i within = _mm512_set1_epi32((1 << PRECISION) - 1), one = _mm512_set1_epi32(1);
-    const __m512i table0 = _mm512_loadu_si512(in->table);
-    const __m512i table1 = _mm512_loadu_si512(in->table + LANES);
     const __m512i above = _mm512_set1_epi32(-0x10000); /* any such bit: at least 2^16 */
-    const __m512i to_128 = _mm512_set1_epi32(128 - ZMPI_INTERP_ESCAPES);
-    const unsigned char *at = in->at;
-    __m512i x = _mm512_loadu_si512(in->state);
-    unsigned escaped = 0;
-    size_t i = 0;
-    if (in->mask != LANES - 1)
-        return 0;
-    for (; i < n && in->end - at >= WORDS; i += LANES) {
-        const __mmask16 row = (__mmask16)(n - i < LANES ? (1u << (n - i)) - 1 : 0xffff);
-        const __m512i c = _mm512_cvtepu16_epi32(
-            _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)(context + i))));
-        const __m512i table = _mm512_permutex2var_epi32(table0, c, table1);
-        const __m512i place = _mm512_add_epi32(table, _mm512_and_si512(x, within));
-        const __m512i slot = _mm512_i32gather_epi32(place, in->slots, 4);
-        const __m512i f = _mm512_add_epi32(_mm512_srli_epi32(slot, 20), one);
-        const __m512i next =
-            _mm512_add_epi32(_mm512_mullo_epi32(f, _mm512_srli_epi32(x, PRECISION)),
-                             _mm512_and_si512(_mm512_srli_epi32(slot, 7), within));
-        const __m512i s = _mm512_and_si512(slot, _mm512_set1_epi32(127));
-        const __mmask16 low = row & ~_mm512_test_epi32_mask(next, above);
-        const __m512i words = _mm512_maskz_expand_epi32(
-            low, _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)at)));
-        x = _mm512_mask_mov_epi32(x, row, next);
-        x = _mm512_mask_or_epi32(x, low, _mm512_slli_epi32(next, 16), words);
-        at += 2 * __builtin_popcount(low);
-        escaped |=
-            row & _mm512_test_epi32_mask(_mm512_add_epi32(s, to_128), _mm512_set1_epi32(128));
-        _mm_storeu_si128((void *)(symbol + i), _mm512_cvtepi32_epi8(s));
+    const __m512i table = _mm512_slli_epi32(_mm512_cvtepu16_epi32(groups), PRECISION);
+    const __m512i place = _mm512_or_epi32(table, _mm512_and_si512(*x, within));
+    const __m512i slot = _mm512_i32gather_epi32(place, in->slots, 4);
+    const __m512i f = _mm512_add_epi32(_mm512_srli_epi32(slot, 20), one);
+    const __m512i next = _mm512_add_epi32(_mm512_mullo_epi32(f, _mm512_srli_epi32(*x, PRECISION)),
+                                          _mm512_and_si512(_mm512_srli_epi32(slot, 7), within));
+    const __mmask16 low = row & ~_mm512_test_epi32_mask(next, above);
+    const __m512i words = _mm512_maskz_expand_epi32(
+        low, _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)*at)));
+    *x = _mm512_mask_mov_epi32(*x, row, next);
+    *x = _mm512_mask_or_epi32(*x, low, _mm512_slli_epi32(next, 16), words);
+    *at += 2 * __builtin_popcount(low);
+    return slot;
+}
+
+/* The same of 4 lanes, of as many elements as `row` has. */
+TARGET static inline __m512i take_slots_of_4(const struct unrans *in, __m256i groups, __mmask16 row,
+                                             uint32_t x[4], const unsigned char **at)
+{
+    enum { WITHIN = (1 << PRECISION) - 1 };
+    uint16_t group[LANES];
+    uint32_t slot[LANES];
+    const unsigned char *p = *at;
+    _mm256_storeu_si256((void *)group, groups);
+    for (unsigned i = 0; row >> i; i += 4)
+        for (unsigned k = 0; k < 4 && row >> (i + k); k++) {
+            const uint32_t s = in->slots[((uint32_t)group[i + k] << PRECISION) + (x[k] & WITHIN)];
+            const uint32_t next = ((s >> 20) + 1) * (x[k] >> PRECISION) + (s >> 7 & WITHIN);
+            const uint32_t with = next << 16 | zmpi_load16(p);
+            const bool low = next < 0x10000;
+            slot[i + k] = s;
+            x[k] = low ? with : next;
+            p += 2 * low;
+        }
+    *at = p;
+    return _mm512_loadu_si512(slot);
+}
+
+/* Of the symbols in slots: values, if these have no raw bits. */
+TARGET static inline void put_values(const struct row_run *r, size_t at, __m512i slot)
+{
+    const __m512i s = _mm512_and_si512(slot, _mm512_set1_epi32(127)), one = _mm512_set1_epi32(1);
+    const __m512i half = _mm512_srli_epi32(_mm512_add_epi32(s, one), 1);
+    const __m512i sign = _mm512_sub_epi32(_mm512_and_si512(s, one), one);
+    const __m512i code = _mm512_sub_epi32(_mm512_xor_si512(half, sign), sign);
+    const __m512i from =
+        r->predicted ? _mm512_loadu_si512(r->predicted + at) : _mm512_setzero_si512();
+    _mm512_storeu_si512(r->value + at,
+                        _mm512_add_epi32(from, _mm512_sll_epi32(code, _mm_cvtsi32_si128(r->bits))));
+}
+
+/* Those that have raw bits: values, and sizes. */
+TARGET static __attribute__((noinline)) void put_escapes(struct unrans *in, const struct row_run *r,
+                                                         size_t at, const unsigned char *symbol,
+                                                         uint32_t escaped)
+{
+    for (; escaped; escaped &= escaped - 1) {
+        const unsigned k = (unsigned)__builtin_ctz(escaped);
+        const int32_t code = zmpi_interp_take_escape(in, symbol[k]);
+        const size_t i = at + k;
+        const uint32_t from = r->predicted ? (uint32_t)r->predicted[i] : 0;
+        r->value[i] = (int32_t)(from + ((uint32_t)code << r->bits));
+        r->size[i] = size_of(code);
     }
-    _mm512_storeu_si512(in->state, x);
-    in->at = at;
-    *escapes |= escaped != 0;
-    return i < n ? i : n;
+}
+
+TARGET static inline __m512i load_sizes(const unsigned char *size)
+{
+    return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const void *)size));
+}
+
+TARGET static inline __m512i join(__m512i low, __m512i high)
+{
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi32_epi16(low)),
+                              _mm512_cvtepi32_epi16(high), 1);
+}
+
+/*
+ * 32 elements at a time, their sizes as 16-bit numbers. Rows of no more have those of the row above
+ * in a register: what was just stored could not be loaded for long. Rows are read and written in
+ * whole vectors.
+ */
+TARGET static inline __attribute__((always_inline)) int take_rows(struct unrans *in,
+                                                                  const struct row_run *r, bool few)
+{
+    enum { SIZES = 32 };
+    static const uint16_t classes[SIZES] = {0, 1, 2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6,
+                                            6, 6, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7};
+    static const uint16_t places[SIZES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                           11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                           22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    const size_t n = (size_t)r->n;
+    const __m512i class = _mm512_loadu_si512(classes), one = _mm512_set1_epi16(1);
+    const __m512i place = _mm512_loadu_si512(places), left = _mm512_subs_epu16(place, one);
+    const __m512i right = _mm512_min_epu16(
+        _mm512_add_epi16(place, one), _mm512_set1_epi16((short)(n <= SIZES ? n - 1 : SIZES - 1)));
+    const __m512i group = join(_mm512_srli_epi32(_mm512_loadu_si512(in->table), PRECISION),
+                               _mm512_srli_epi32(_mm512_loadu_si512(in->table + LANES), PRECISION));
+    const __m512i last = _mm512_set1_epi16(SIZES - 1);
+    const __m512i low = _mm512_set1_epi16((short)r->low), high = _mm512_set1_epi16((short)r->high);
+    const __m512i eight = _mm512_set1_epi16(8);
+    const __m512i direct = _mm512_set1_epi16(ZMPI_INTERP_ESCAPES - 1);
+    const unsigned char *words = in->at;
+    uint32_t state[4];
+    memcpy(state, in->state, sizeof state);
+    __m512i x = _mm512_loadu_si512(in->state), size = _mm512_setzero_si512();
+    int k = 0;
+    while (k < r->rows && (size_t)(in->end - words) >= WORDS * ((n + 15) / 16)) {
+        const size_t begin = (size_t)k * r->row;
+        const unsigned char *above = k ? r->size + begin - r->row : r->above;
+        const unsigned char *before = k && r->before ? r->size + begin - r->plane : r->before;
+        unsigned char *sizes = r->size + begin;
+        for (size_t i = 0; i < n; i += SIZES) {
+            const size_t at = begin + i, here = n - i;
+            const __mmask32 row = here < SIZES ? ((__mmask32)1 << here) - 1 : ~(__mmask32)0;
+            __m512i c = _mm512_set1_epi16(r->anchors ? ZMPI_INTERP_CONTEXTS - 1 : 0);
+            if (above) {
+                const bool kept = k && n <= SIZES;
+                const __m512i a = kept ? size : load_sizes(above + i);
+                const __m512i b = before ? load_sizes(before + i) : a;
+                const __m512i w =
+                    kept ? _mm512_permutexvar_epi16(left, size) : load_sizes(above + i - 1);
+                const __m512i e =
+                    kept ? _mm512_permutexvar_epi16(right, size) : load_sizes(above + i + 1);
+                c = _mm512_add_epi16(_mm512_slli_epi16(_mm512_add_epi16(a, b), 1),
+                                     _mm512_add_epi16(w, e));
+                c = _mm512_srl_epi16(c, _mm_cvtsi32_si128((int)r->shift));
+                c = _mm512_permutexvar_epi16(_mm512_min_epu16(c, last), class);
+            }
+            if (r->sums) {
+                const __m512i sum = _mm512_loadu_si512(r->sums + at);
+                c = _mm512_mask_add_epi16(c, _mm512_cmpgt_epu16_mask(sum, low), c, eight);
+                c = _mm512_mask_add_epi16(c, _mm512_cmpgt_epu16_mask(sum, high), c, eight);
+            }
+            c = _mm512_permutexvar_epi16(c, group);
+            const __m256i c0 = _mm512_castsi512_si256(c), c1 = _mm512_extracti64x4_epi64(c, 1);
+            const __mmask16 row0 = (__mmask16)row, row1 = (__mmask16)(row >> LANES);
+            __m512i slot0 = few ? take_slots_of_4(in, c0, row0, state, &words)
+                                : take_slots(in, c0, row0, &x, &words);
+            __m512i slot1 = _mm512_setzero_si512();
+            put_values(r, at, slot0);
+            if (here > LANES) {
+                slot1 = few ? take_slots_of_4(in, c1, row1, state, &words)
+                            : take_slots(in, c1, row1, &x, &words);
+                put_values(r, at + LANES, slot1);
+            }
+            const __m512i s = _mm512_and_si512(join(slot0, slot1), _mm512_set1_epi16(127));
+            size = _mm512_srli_epi16(_mm512_add_epi16(s, one), 1);
+            const __mmask32 escaped = row & _mm512_cmpgt_epu16_mask(s, direct);
+            _mm256_storeu_si256((void *)(sizes + i), _mm512_cvtepi16_epi8(size));
+            if (escaped) {
+                unsigned char symbols[SIZES];
+                _mm256_storeu_si256((void *)symbols, _mm512_cvtepi16_epi8(s));
+                put_escapes(in, r, at, symbols, escaped);
+                size = load_sizes(sizes + i);
+            }
+        }
+        sizes[-1] = sizes[0];
+        sizes[n] = sizes[n - 1];
+        k++;
+    }
+    if (few)
+        memcpy(in->state, state, sizeof state);
+    else
+        _mm512_storeu_si512(in->state, x);
+    in->at = words;
+    return k;
+}
+
+TARGET int zmpi_avx512_interp_rows(struct unrans *in, const struct row_run *r)
+{
+    return in->mask == LANES - 1 ? take_rows(in, r, false)
+           : in->mask == 3       ? take_rows(in, r, true)
+                                 : 0;
 }
 
 /*

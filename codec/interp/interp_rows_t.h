@@ -2,6 +2,21 @@
  * class are one strip of cells, so that loops are long; what stands in the pads between them is
  * never used. */
 
+static int32_t add(int32_t a, int32_t b)
+{
+    return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
+static int32_t times(int32_t a, uint32_t b)
+{
+    return (int32_t)((uint32_t)a * b);
+}
+
+static int32_t minus(int32_t a, int32_t b)
+{
+    return (int32_t)((uint32_t)a - (uint32_t)b);
+}
+
 static int32_t *row_of(const struct cells *c, int z, int y)
 {
     return c->value + (size_t)z * c->plane + (size_t)y * c->row;
@@ -144,31 +159,68 @@ static bool take_given(struct zmpi_interp_work *w, int32_t *restrict code,
     return most >= ZMPI_INTERP_ESCAPES;
 }
 
-/* A row's symbols and sizes: contexts are in w->contexts. Codes, where they have raw bits. */
-static void take_row(struct zmpi_interp_work *w, int32_t *code, unsigned char *restrict symbol,
-                     unsigned char *restrict size, size_t n)
+/* A row's codes and sizes: contexts are in w->contexts. */
+static void take_row(struct zmpi_interp_work *w, int32_t *restrict code,
+                     unsigned char *restrict symbol, unsigned char *restrict size, size_t n)
 {
     const bool any =
         w->books ? take_given(w, code, symbol, n) : zmpi_interp_take_symbols(w, symbol, n);
     const size_t m = whole(n, 32);
     for (size_t i = 0; i < m; i++)
         size[i] = (unsigned char)((symbol[i] + 1) / 2);
-    for (size_t g = 0; g < n && any; g += 8)
-        for (uint64_t raw = zmpi_interp_raw(symbol + g); raw; raw &= raw - 1) {
-            const size_t i = g + (size_t)__builtin_ctzll(raw) / 8;
-            if (i >= n)
-                break;
-            if (!w->books)
-                code[i] = zmpi_interp_take_escape(w, symbol[i]);
-            size[i] = size_of(code[i]);
-        }
-}
-
-/* Codes of a strip from its symbols, but those that have raw bits. */
-static void make_codes(int32_t *restrict code, const unsigned char *restrict symbol, size_t n)
-{
+    for (size_t i = 0; i < n && any; i++) {
+        if (symbol[i] < ZMPI_INTERP_ESCAPES)
+            continue;
+        if (!w->books)
+            code[i] = zmpi_interp_take_escape(&w->in, symbol[i]);
+        size[i] = size_of(code[i]);
+    }
     for (size_t i = 0; i < n; i++) {
         const int32_t c = zmpi_interp_direct(symbol[i]);
         code[i] = symbol[i] < ZMPI_INTERP_ESCAPES ? c : code[i];
+    }
+}
+
+static void reconstruct(int32_t *restrict value, const int32_t *restrict predicted,
+                        const int32_t *restrict code, size_t n, int bits)
+{
+    for (size_t i = 0; i < n; i++)
+        value[i] = add(predicted ? predicted[i] : 0, times(code[i], 1u << bits));
+}
+
+/* The values of a strip, by what is predicted, NULL: zeros, and codes of 2^bits; sums as for
+ * make_contexts. Contexts of anchors are in w->contexts. */
+static void take_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
+                       const uint16_t *sums, int axes, bool anchors, const int32_t *predicted,
+                       int bits, int32_t *value)
+{
+    unsigned char *size = sizes_of(c, s->z, s->y), *before = s->z ? size - c->plane : NULL;
+    struct row_run r = {.n = c->n[2],
+                        .rows = s->rows,
+                        .anchors = anchors,
+                        .row = c->row,
+                        .plane = c->plane,
+                        .before = anchors ? NULL : before,
+                        .above = anchors ? NULL
+                                 : s->y  ? size - c->row
+                                         : before,
+                        .sums = sums,
+                        .shift = w->shift,
+                        .predicted = predicted,
+                        .bits = bits,
+                        .value = value,
+                        .size = size};
+    if (sums)
+        limits(w->shift, axes, &r.low, &r.high);
+    int k = w->loops->take_rows && !w->books ? w->loops->take_rows(&w->in, &r) : 0;
+    for (; k < s->rows; k++) {
+        const struct strip row = strip_of(c, s->z, s->y + k, 1);
+        const size_t at = (size_t)k * c->row;
+        int32_t *code = w->scratch[0];
+        if (!anchors)
+            make_contexts(w, c, &row, sums ? sums + at : NULL, axes);
+        take_row(w, code, w->symbols, size + at, row.n);
+        pad_sizes(c, &row);
+        reconstruct(value + at, predicted ? predicted + at : NULL, code, row.n, bits);
     }
 }

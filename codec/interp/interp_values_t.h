@@ -165,7 +165,12 @@ static void NAME(unload)(const struct zmpi_interp_work *w, const struct zmpi_int
                          const size_t extent[3], const struct zmpi_rows *dst, double base)
 {
     T *x = (T *)w->clean[0];
-    for (size_t r = 0; r < extent[0] * extent[1]; r++) {
+    const size_t rows = extent[0] * extent[1];
+    for (size_t r = 0; r < rows; r++) {
+        const size_t ahead = r + 8 < rows ? r + 8 : r;
+        for (size_t b = 0; b < extent[2] * sizeof *x; b += 64)
+            __builtin_prefetch(
+                dst->at + ahead / extent[1] * dst->plane + ahead % extent[1] * dst->row + b, 1);
         NAME(unload_row)
         (w->flat.value + r / extent[1] * w->flat.plane + r % extent[1] * w->flat.row, extent[2],
          rule->unit, base, x);

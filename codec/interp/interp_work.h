@@ -112,6 +112,21 @@ struct unrans {
     struct bits extra;
 };
 
+/* Rows of a class to decode, `row` cells apart. */
+struct row_run {
+    int n, rows;  /* elements of each; how many */
+    bool anchors; /* whose contexts are no others' */
+    size_t row, plane;
+    const unsigned char *above, *before; /* sizes beside the first row; NULL: none */
+    const uint16_t *sums;                /* at reference points; NULL: there are none */
+    uint16_t low, high;                  /* classes of these */
+    unsigned shift;                      /* of contexts */
+    const int32_t *predicted;            /* NULL: zeros */
+    int bits;                            /* of a step */
+    int32_t *value;
+    unsigned char *size;
+};
+
 /* Codes that were decoded before their contexts are known: of each book those that were not taken.
  */
 struct given {
@@ -186,18 +201,15 @@ struct zmpi_interp_loops {
      * each pair, its first slot << 12 | its frequency - 1. */
     unsigned char *(*put_words)(const struct codes *c, const uint32_t *slots, unsigned char *end,
                                 uint32_t state[16]);
-    /* Symbols of a row, as many as it can, to w->symbols; *escapes: some of them have raw bits.
-     * NULL: none. */
-    size_t (*take_symbols)(struct unrans *in, const unsigned char *context, unsigned char *symbol,
-                           size_t n, bool *escapes);
+    /* Rows, as many as it can; how many. NULL: none. */
+    int (*take_rows)(struct unrans *in, const struct row_run *r);
 };
 
 /* ---- interp_rans_avx512.c ---- */
 
 unsigned char *zmpi_avx512_interp_put(const struct codes *c, const uint32_t *slots,
                                       unsigned char *end, uint32_t state[16]);
-size_t zmpi_avx512_interp_symbols(struct unrans *in, const unsigned char *context,
-                                  unsigned char *symbol, size_t n, bool *escapes);
+int zmpi_avx512_interp_rows(struct unrans *in, const struct row_run *r);
 
 /* ---- interp_layout.c ---- */
 
@@ -276,7 +288,7 @@ void zmpi_interp_escape(struct zmpi_interp_work *w, int32_t code, size_t n, size
 /* Symbols of a row: contexts are in w->contexts. True: some have raw bits. */
 bool zmpi_interp_take_symbols(struct zmpi_interp_work *w, unsigned char *symbol, size_t n);
 /* The code of a symbol that has raw bits. */
-int32_t zmpi_interp_take_escape(struct zmpi_interp_work *w, unsigned char symbol);
+int32_t zmpi_interp_take_escape(struct unrans *in, unsigned char symbol);
 /* All raw bits are whole bytes from now on. */
 void zmpi_interp_put_rest(struct zmpi_interp_work *w);
 /* Tables, escapes and words of w->codes to dst; returns the size; 0: not below `most` bytes. */

@@ -37,6 +37,7 @@ typedef union {
     __m512d pd;
     uint8_t u8[64];
     int16_t i16[32];
+    uint16_t u16[32];
     int32_t i32[16];
     int64_t i64[8];
     uint32_t u32[16];
@@ -48,6 +49,7 @@ typedef union {
 typedef union {
     __m256i v;
     __m128i half;
+    uint8_t u8[32];
     int16_t i16[16];
     uint16_t u16[16];
     uint32_t u32[8];
@@ -132,6 +134,7 @@ LANES_ARE(i32gather_epi32, (emulated at, const void *base, int scale), u32, 16,
 
 /* ---- numbers ---- */
 
+LANES_ARE(cvtepu8_epi16, (emulated_short a), i16, 32, a.u8[i])
 LANES_ARE(cvtepi16_epi32, (emulated_short a), i32, 16, a.i16[i])
 LANES_ARE(cvtepi16_epi64, (emulated_short a), i64, 8, a.i16[i])
 LANES_ARE(cvtepu16_epi32, (emulated_short a), u32, 16, a.u16[i])
@@ -187,6 +190,7 @@ EMULATED void emulated_mask_storeu_epi16(void *to, uint32_t m, emulated_short a)
 #define _mm256_mask_storeu_epi16(to, m, a) emulated_mask_storeu_epi16(to, m, (emulated_short){a})
 #undef _mm512_cvtepi32_epi8
 #define _mm512_cvtepi32_epi8(a)  emulated_cvtepi32_epi8((emulated){a})
+#define _mm512_cvtepu8_epi16(a)  emulated_cvtepu8_epi16((emulated_short){a})
 #define _mm512_cvtepi16_epi32(a) emulated_cvtepi16_epi32((emulated_short){a})
 #define _mm512_cvtepi16_epi64(a) emulated_cvtepi16_epi64((emulated_short){.half = (a)})
 #define _mm512_cvtepu16_epi32(a) emulated_cvtepu16_epi32((emulated_short){a})
@@ -248,6 +252,8 @@ EMULATED __m512d emulated_cvtepi32_pd(emulated_short a)
 BITS_ARE(cmpgt_epu64_mask, (emulated a, emulated b), 8, a.u64[i] > b.u64[i])
 BITS_ARE(cmpneq_epi32_mask, (emulated a, emulated b), 16, a.u32[i] != b.u32[i])
 BITS_ARE(cmpneq_epi64_mask, (emulated a, emulated b), 8, a.u64[i] != b.u64[i])
+BITS_ARE(cmpgt_epu16_mask, (emulated a, emulated b), 32, a.u16[i] > b.u16[i])
+#define _mm512_cmpgt_epu16_mask(a, b)          emulated_cmpgt_epu16_mask((emulated){a}, (emulated){b})
 #define _mm512_cmpgt_epu64_mask(a, b)          emulated_cmpgt_epu64_mask((emulated){a}, (emulated){b})
 #define _mm512_cmpneq_epi32_mask(a, b)         emulated_cmpneq_epi32_mask((emulated){a}, (emulated){b})
 #define _mm512_cmpneq_epi64_mask(a, b)         emulated_cmpneq_epi64_mask((emulated){a}, (emulated){b})

@@ -19,32 +19,6 @@
 
 enum { MOST_ELEMENTS = 4 * 8192 };
 
-const struct published_set published_sets[] = {{"CESM-ATM", 17, {6051, 975, 37124}},
-                                               {"HACC", 13, {6101, 975, 29181}},
-                                               {"QMCPack", 12, {6111, 975, 27188}}};
-const double published_rate[2] = {457.35, 581.31};
-
-void bench_stop(const char *what, const char *why)
-{
-    fprintf(stderr, "bench_wse: %s: %s\n", what, why);
-    exit(1);
-}
-
-struct chip_sim bench_open(const char *program, unsigned width, unsigned height,
-                           struct chip_sim_options how)
-{
-    struct chip_sim c;
-    if (!chip_sim_open(&c, program, width, height, &how))
-        bench_stop(program, c.chip.problem);
-    return c;
-}
-
-double bench_rate(double cycles, double relay)
-{
-    const struct row_model m = {COLUMNS, 1, cycles, relay, 0};
-    return row_rate(&m, ROWS) / 1e9;
-}
-
 /* ---- fields ---- */
 
 struct field {

@@ -1,4 +1,8 @@
-/* bench_row.c - rows of PEs that code or decode blocks of one length. */
+/* bench_row.c - what all tables use: the paper's figures, and rows of PEs that code or decode
+ * blocks of one length. */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "bench.h"
 #include "bound/ratio.h"
 #include "layout/stream.h"
@@ -10,6 +14,32 @@ enum { MOST = ROW_WIDTH * 8192 };
 
 static float x[MOST], back[MOST];
 static unsigned char coded[MOST / 8192 * 32800];
+
+const struct published_set published_sets[] = {{"CESM-ATM", 17, {6051, 975, 37124}},
+                                               {"HACC", 13, {6101, 975, 29181}},
+                                               {"QMCPack", 12, {6111, 975, 27188}}};
+const double published_rate[2] = {457.35, 581.31};
+
+void bench_stop(const char *what, const char *why)
+{
+    fprintf(stderr, "bench_wse: %s: %s\n", what, why);
+    exit(1);
+}
+
+struct chip_sim bench_open(const char *program, unsigned width, unsigned height,
+                           struct chip_sim_options how)
+{
+    struct chip_sim c;
+    if (!chip_sim_open(&c, program, width, height, &how))
+        bench_stop(program, c.chip.problem);
+    return c;
+}
+
+double bench_rate(double cycles, double relay)
+{
+    const struct row_model m = {COLUMNS, 1, cycles, relay, 0};
+    return row_rate(&m, ROWS) / 1e9;
+}
 
 /* Values that go up and down in turn, in steps of 0.5 to 0.7 times 2^bits quanta. The quantum is 1
  * or nearly so: values beyond 2^17 quanta take the last level, whose quantum is the bound itself.

@@ -65,7 +65,13 @@ judge() {
     done
 }
 
-run -- run plain/r "$first" "$count" 0 || die "without zmpi: $(cat run.log)"
+# HDF5 2.2 itself ends some of these programs by an assertion: others then.
+for ((tries = 0; ; tries++)); do
+    run -- run plain/r "$first" "$count" 0 && break
+    grep -q 'H5D.*Assertion' run.log && ((tries < 5)) || die "without zmpi: $(cat run.log)"
+    first=$((first + count))
+    rm -f plain/*
+done
 wrong >plain.wrong
 for case in exact:lossless:0:0 lossy:abs=1e-3:1e-3:1.1 relative:rel=1e-4:rel=1e-4:0; do
     IFS=: read -r folder bound within least <<<"$case"

@@ -3,12 +3,12 @@
 #include "layout/plan_rows.h"
 
 /*
- * The sampled chunks, floor((2i + 1) chunks / 2n) for i = 0..n-1, one after the other. By
- * additions: the divisions took a fifth of the choice.
+ * The sampled chunks, floor((2i + 1) chunks / 2n) for i = 0..n-1, one after the other. The walk
+ * only adds: divisions took a fifth of the choice's time.
  */
 struct walk {
     size_t at[3], step[3]; /* in the grid */
-    size_t rest, over, n;  /* over: what the rest of (2i + 1) chunks / 2n grows by */
+    size_t rest, over, n;  /* over: a step adds it to the rest of (2i + 1) chunks / 2n */
 };
 
 static struct walk walk_begin(const struct zmpi_plan *p, size_t chunks, size_t n)
@@ -44,7 +44,7 @@ void zmpi_axes_look_at(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *p,
     struct walk w = walk_begin(p, chunks, n);
     for (size_t i = 0; i < n; i++, walk_on(&w, p)) {
         struct zmpi_rows rows = zmpi_plan_rows(p, w.at, src, extent);
-        /* Steps of the golden ratio: no two samples at the same place of their tiles. */
+        /* Steps of the golden ratio: no two samples lie at the same place of their tiles. */
         look->counted += cost_of(rule, extent, &rows, i * 40503 & 0xFFFF, look->cost);
     }
 }

@@ -1,4 +1,4 @@
-/* axes_known.c - axes chosen for arrays before, and whether they fit this one. */
+/* axes_known.c - axes that earlier arrays chose, and whether they fit this one. */
 #include "judge/axes_known.h"
 
 #include <math.h>
@@ -7,19 +7,19 @@
 #include "judge/axes.h"
 #include "kernels/kernels.h"
 
-/* Uses after which axes are chosen from all blocks again; how many are looked at until then. */
+/* After TRUSTED uses all blocks choose the axes again; until then FEW blocks check them. */
 enum { TRUSTED = 32, FEW = 5 };
 
-/* A set is good, too, that costs so many times what the cheapest one does; and how wrong few blocks
- * may be about that. */
+/* A set is good, too, if it costs at most NEAR times as much as the cheapest one. Few blocks may be
+ * wrong about that ratio by MOST_TIMES. */
 #define NEAR       (17.0 / 16)
 #define MOST_TIMES 1.5
 
-/* Bits a block at least, or blocks are too empty to tell; choices one after the other for which all
- * were too empty, until few may be. */
+/* Blocks tell something if they take TELLING bits each in the mean. After EMPTY choices in a row in
+ * which all blocks told nothing, the few need not tell anything either. */
 enum { TELLING = 2, EMPTY = 8 };
 
-/* Two ranges of one variable, or of two? Within an eighth they are one's. */
+/* Are these two ranges of the same variable? They are if they differ by at most an eighth. */
 static bool alike(double a, double b)
 {
     const double larger = a > b ? a : b, smaller = a > b ? b : a;
@@ -59,10 +59,10 @@ static bool tells(const struct zmpi_axes_look *look)
 static double times_least(const struct zmpi_axes_look *look, unsigned sets)
 {
     const size_t least = least_of(look, ZMPI_AXES_ALL), cost = least_of(look, sets);
-    return cost == least ? 1 : (double)cost / (double)least; /* 0 of 0 is as much */
+    return cost == least ? 1 : (double)cost / (double)least; /* both may be 0 */
 }
 
-/* Do axes that were chosen before suit these data, too? */
+/* Do the axes of earlier arrays suit these data, too? */
 static bool suits(const struct zmpi_axes_entry *e, const struct zmpi_axes_look *few)
 {
     return (tells(few) || e->empty >= EMPTY) && times_least(few, e->sets) <= NEAR * e->times;
@@ -91,7 +91,7 @@ void zmpi_axes_recall(struct zmpi_axes_known *known, struct zmpi_job *job, const
     if (!e->sets || !suits(e, &few)) {
         zmpi_axes_look_at(cost_of, &p, &rule, src, SIZE_MAX, &all);
         const unsigned chosen = zmpi_axes_choice(&all);
-        if (chosen == axes && tells(&few)) /* the few do not see it as all do */
+        if (chosen == axes && tells(&few)) /* few blocks rate them worse than all do */
             e->times = fmin(times_least(&few, e->sets), MOST_TIMES);
         axes = chosen;
         e->sets |= 1U << axes;

@@ -6,30 +6,31 @@
 
 #include "kernels/kernels.h"
 
-/* In each of so many equal parts of an array, the first values that tell something are looked at:
- * no zeros, marks for missing data, or what is as the value before. Each begins elsewhere in the
- * first PART_LEAST: of records that make up the parts, all members are to be seen. */
+/* The array is cut into PARTS equal parts. Each gives its first values that tell something, which
+ * zeros, marks for missing data, and repeated values do not. The parts begin at different places of
+ * their first PART_LEAST elements, so that all members of records are seen. */
 enum { PARTS = 64, PART_LEAST = 16, SHIFT = 5, OF_PART = 4, OF_FEW = 16 };
 
-/* Elements compared at a time while all are the same: at first many. */
+/* Elements that are compared at a time while all are the same: many at first, then fewer. */
 enum { RUN_MOST = 1024, RUN_LEAST = 16, RUN_STEP = 8 };
 
-/* The weight of a denormal: data have none, but for a few at the edge of zero. */
+/* The weight of a denormal: real data have only a few, where they fade to zero. */
 #define DENORMAL 1000
 
 /* The largest mean weight of a value of real data. */
 #define LIKELY 192
 
-/* f64 from 2^-128 on: nothing that fades comes down from there to denormals in one step. */
+/* Exponent of an f64 of ordinary size, 2^-128 or more: a wave that fades does not fall from there
+ * to denormals in one step. */
 #define ORDINARY (1023 - 128)
 
-/* Integers that must have been seen among floats. */
+/* As many integers must be seen beside floats for a verdict. */
 #define BESIDE 4
 
-/* One of the two ways to take the words of an array. */
+/* The sum of weights for one of the two byte orders. */
 struct way {
     int before;   /* exponent of the last value; -1: none */
-    uint64_t sum; /* in quarters */
+    uint64_t sum; /* of weights, in quarters */
 };
 
 static inline uint64_t load(const unsigned char *src, size_t width, bool swapped)
@@ -44,7 +45,7 @@ static inline uint64_t load(const unsigned char *src, size_t width, bool swapped
     return swapped ? __builtin_bswap64(word) : word;
 }
 
-/* Neither zero, nor a mark for missing data. */
+/* Is the word neither zero nor a mark for missing data? */
 static inline bool is_datum(uint64_t word, size_t width)
 {
     const uint32_t half = (uint32_t)word;
@@ -62,7 +63,7 @@ static inline bool is_datum(uint64_t word, size_t width)
     return range.min <= range.max;
 }
 
-/* Number of elements behind this one with the same bits. */
+/* Returns how many elements after this one have the same bits. */
 static size_t run_of(const unsigned char *at, size_t width, size_t count)
 {
     size_t k = 0;
@@ -77,8 +78,9 @@ static inline int exponent_of(uint64_t word, size_t width)
     return width == 4 ? (int)(word >> 23 & 255) : (int)(word >> 52 & 2047);
 }
 
-/* Distances of exponents: from that of the value before, and (a quarter) from 1's. Those of f32
- * count eight times, as if its exponents had the range of f64's. */
+/* Adds the weight of a value: the distance of its exponent from that of the value before, and a
+ * quarter of its distance from the exponent of 1. Distances of f32 count eight times, since its
+ * exponents have an eighth of the range of f64's. */
 static inline void add(struct way *w, uint64_t word, size_t width)
 {
     const int exponent = exponent_of(word, width), scale = width == 4 ? 8 : 1;
@@ -116,8 +118,9 @@ static inline void note(struct zmpi_order *o, struct near *n, uint64_t word, siz
     n->first += is_integer && n->before < 0;
 }
 
-/* Where waves begin that are nowhere below zero, the first values of all parts are positive
- * denormals: of integers, most others are, too. (Faster with a constant width.) */
+/* Where a wave that is nowhere negative begins, the first values of all parts are positive
+ * denormals, but most others are not. If these are integers, most others are positive denormals,
+ * too. (Faster with a constant width.) */
 static inline bool most_of(const unsigned char *at, size_t width, size_t count)
 {
     const int special = width == 4 ? 255 : 2047;
@@ -136,7 +139,7 @@ static bool most_are_positive_denormals(const unsigned char *at, size_t width, s
     return width == 4 ? most_of(at, 4, count) : most_of(at, 8, count);
 }
 
-/* Part i of an array, without what its beginning is shifted by. */
+/* A part of the array, from its shifted beginning on. */
 struct part {
     const unsigned char *at;
     size_t count;
@@ -186,7 +189,7 @@ static inline void look_at(struct zmpi_order *o, size_t width, const unsigned ch
     struct part part[PARTS];
     for (size_t i = 0; i < parts; i++) {
         part[i] = part_of(at, width, count, parts, i);
-        __builtin_prefetch(part[i].at); /* they miss all caches together */
+        __builtin_prefetch(part[i].at); /* so that the cache misses overlap */
     }
     for (size_t i = 0; i < parts; i++)
         o->values += look_at_part(o, &part[i], width, most, &here, &other);
@@ -207,10 +210,9 @@ void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src,
         o->positive = 0;
 }
 
-/* Few values must differ more: one or two of any size are likely enough. And byte-swapped they
- * must look like data: where waves fade, values are denormals of few bits, which are nothing either
- * way.
- */
+/* The fewer the values, the more the two weights must differ, since one or two values of any size
+ * are likely enough. Byte-swapped the values must also look like data: where waves fade, values are
+ * denormals of few bits, which look like data in neither byte order. */
 bool zmpi_order_is_other(const struct zmpi_order *o)
 {
     return o->here > 2 * o->other + 32 * o->values + 512 && o->other < LIKELY * o->values;

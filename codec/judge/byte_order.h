@@ -19,29 +19,31 @@
 
 #include "zmpi_codec.h"
 
-/* How unlikely the values seen so far are as they are, and byte-swapped; zero: none seen. */
+/* How unlikely the values seen so far are as they are, and byte-swapped. All 0: none was seen. */
 struct zmpi_order {
     double here, other;
     unsigned values;
-    uint64_t first; /* of them */
-    bool varied;    /* not all are the same number, or they have the range of f64 */
-    /* Denormals above zero (0 where others turned out to be many), those of them that are integers
-     * of 31 bits and next to a number of ordinary size, and denormals that are no such integers. */
+    uint64_t first; /* the first of these values */
+    bool varied;    /* they are not all the same number, or they have the range of f64 */
+    /* positive: denormals above zero (0 if other values turned out to be many); beside: those of
+     * them that are integers of 31 bits next to a number of ordinary size; tiny: denormals that are
+     * not integers of 31 bits. */
     unsigned positive, beside, tiny;
 };
 
-/* Values from which a verdict is sound by itself. */
+/* With so many values a verdict needs no earlier calls. */
 #define ZMPI_ORDER_ENOUGH 16
 
-/* Look at samples of an array; other types than floats tell nothing. */
+/* Looks at samples of an array; other types than floats tell nothing. */
 void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src, size_t count);
 bool zmpi_order_is_other(const struct zmpi_order *o);
-/* Few values, or one f32 number alone far from 1, may be like that by chance. */
+/* False: the values may be like that by chance, since they are few, or one f32 number far from 1.
+ */
 bool zmpi_order_is_sure(const struct zmpi_order *o);
 
 /* Are these integers, or (f64) integers among floats? */
 bool zmpi_order_has_integers(const struct zmpi_order *o);
-/* One or the other: as floats they would be lost. */
+/* In the other byte order, or integers? As floats they would be lost. */
 bool zmpi_order_is_wrong(const struct zmpi_order *o);
 
 #endif

@@ -1,4 +1,4 @@
-/* components.c - how many components are interleaved in an array, by samples; one of them. */
+/* components.c - finds by samples how many components are interleaved in an array. */
 #include "judge/components.h"
 
 #include <math.h>
@@ -10,19 +10,21 @@
 /* Stretches of consecutive elements that are looked at, and the elements of each: three points of
  * the most components. */
 enum { STRETCHES = 32, STRETCH = 3 * ZMPI_COMPONENTS_FAST, SAMPLES = STRETCHES * STRETCH };
-/* One of the components must vary by less than such a part of what all vary by. */
+/* One of the components must vary by less than this part of the span of all together. */
 #define APART 0.1
-/* Elements must agree with those one point before so much better than with their neighbours. */
+/* The mean difference from the same component of the point before must take less than this part of
+ * the bits of the mean difference from the neighbour. */
 #define AGREE 0.7
-/* More components must save so much more, else they are a multiple of the right ones. */
+/* A larger number of components must save this many times as much, else it is only a multiple of
+ * the right number. */
 #define GAIN 1.25
 
 struct sample {
     union {
         double value;
-        uint64_t key; /* of it, while values are sorted */
+        uint64_t key; /* stands for the value during sorting */
     };
-    uint16_t stretch, offset; /* of its place in the array */
+    uint16_t stretch, offset; /* its place in the array */
 };
 
 struct samples {
@@ -31,7 +33,7 @@ struct samples {
     bool ready; /* sorted */
 };
 
-/* None, if a device's memory cannot be read. */
+/* Takes the samples; none, if a device's memory cannot be read. */
 static void take(struct samples *s, enum zmpi_type type, double threshold, const void *src,
                  size_t count)
 {
@@ -51,7 +53,7 @@ static void take(struct samples *s, enum zmpi_type type, double threshold, const
         }
 }
 
-/* Bits in the order of numbers. */
+/* The bits of x, changed so that they have the order of numbers. */
 static uint64_t key_of(double x)
 {
     uint64_t bits;
@@ -68,7 +70,7 @@ static double value_of(uint64_t key)
     return x;
 }
 
-/* By one byte of the keys; false: they are all alike. */
+/* Sorts by one byte of the keys; false: all have the same. */
 static bool sort_by_byte(size_t n, unsigned byte, const struct sample *from, struct sample *to)
 {
     uint16_t place[257] = {0};
@@ -83,8 +85,8 @@ static bool sort_by_byte(size_t n, unsigned byte, const struct sample *from, str
     return true;
 }
 
-/* Once for all numbers of columns: each column's values are in order then, too. Several times as
- * fast as qsort. */
+/* Sorts all samples once, for all numbers of columns: then the values of each column are in order,
+ * too. This is several times as fast as qsort. */
 static void sort(struct samples *s)
 {
     struct sample other[SAMPLES], *from = s->sorted, *to = other;
@@ -106,7 +108,7 @@ static void sort(struct samples *s)
     s->ready = true;
 }
 
-/* The column, of n, of a sample: by the column that its stretch begins with. */
+/* Tells which of n columns a sample is in, from the column with which its stretch begins. */
 struct columns {
     uint8_t first[STRETCHES], after[STRETCH + ZMPI_COMPONENTS_FAST];
 };
@@ -124,13 +126,13 @@ static inline unsigned column_of(const struct columns *c, const struct sample *x
     return c->after[c->first[x->stretch] + x->offset];
 }
 
-/* Where most of a column's values lie: without the outermost eighths, so that a field with few
- * large values is the same in all its columns. */
+/* The range of most values of a column. It leaves out the lowest and the highest eighth, so that
+ * all columns of a field with few large values have the same range. */
 struct column {
     double low, high;
 };
 
-/* The n columns by all samples (half -1), or by every second one of each. */
+/* Finds the n columns by all samples (half -1), or by every second one of each column. */
 static void find_columns(const struct samples *s, int n, int half, struct column column[])
 {
     struct columns columns;
@@ -160,7 +162,8 @@ static void find_columns(const struct samples *s, int n, int half, struct column
     }
 }
 
-/* The span of all columns together, and the column that varies least (but varies); -1: none. */
+/* Finds the span of all columns together; returns the column that varies least, but not 0; -1:
+ * none. */
 static int look(const struct column column[], int n, double *all)
 {
     double low = INFINITY, high = -INFINITY, least = INFINITY;
@@ -177,7 +180,7 @@ static int look(const struct column column[], int n, double *all)
     return narrowest;
 }
 
-/* Bits of the mean difference from the element `lag` before, in units of `unit`. */
+/* Mean bits of the difference from the element `lag` before, in units of `unit`. */
 static double bits_at(const struct samples *s, size_t lag, double unit)
 {
     double bits = 0;
@@ -197,8 +200,9 @@ static bool is_apart(struct column c, double all)
     return c.high - c.low < APART * all;
 }
 
-/* Bits that n columns, each by its own span, save of a value; 0: none is apart from the others, or
- * that is chance: half of the samples do not say so of the same column, or neighbours agree. */
+/* Bits that a value saves if each of n columns has its own span. 0: no column is apart from the
+ * others, or it is so by chance: one half of the samples does not show it, or neighbours agree as
+ * well. */
 static double saved(const struct samples *s, int n)
 {
     struct column column[ZMPI_COMPONENTS_FAST], half[ZMPI_COMPONENTS_FAST];
@@ -227,8 +231,8 @@ static double saved(const struct samples *s, int n)
 
 /* ---- what needs no search ---- */
 
-/* Samples that tell where values lie; classes by them: the outermost ones, and those to both sides
- * of the middle. */
+/* FEW samples tell where values lie. In order, those that are OUTER and INNER places from either
+ * end are the limits of the classes. */
 enum { FEW = 64, OUTER = 3, INNER = 20 };
 enum { BELOW = 1, LOW = 2, HIGH = 4, ABOVE = 8 };
 
@@ -238,7 +242,8 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The class of each sample; false: the middle is so narrow that columns could be apart in it. */
+/* Finds the class of each sample; false: the middle is so narrow that columns could be apart in it.
+ */
 static bool classify(const struct samples *s, uint8_t class[])
 {
     double few[FEW];

@@ -10,24 +10,24 @@
 #include "device.h"
 
 enum {
-    ZMPI_COMPONENTS_FAST = 16,   /* the most that are found in data */
-    ZMPI_COMPONENTS_MOST = 64,   /* and that may be set */
-    ZMPI_COMPONENTS_LEAST = 1024 /* points, fewer tell too little */
+    ZMPI_COMPONENTS_FAST = 16,   /* the most that the search finds in data */
+    ZMPI_COMPONENTS_MOST = 64,   /* the most that a user may set */
+    ZMPI_COMPONENTS_LEAST = 1024 /* fewer points tell too little */
 };
 
 /*
- * How many components are interleaved in `count` floats, in the host's or a device's memory: 2 to
- * ZMPI_COMPONENTS_FAST, of which one varies by less than a tenth of what all vary by; else 1.
- * Values of a magnitude from `threshold` on (0: 1e20, where the usual fill values begin) are not
- * looked at. Nothing but the data and the threshold has a part in the answer.
+ * Returns how many components are interleaved in `count` floats, which lie in the host's or a
+ * device's memory: 2 to ZMPI_COMPONENTS_FAST, if one of them varies by less than a tenth of the
+ * span of all; else 1. The search leaves out magnitudes from `threshold` on (0: 1e20, where the
+ * usual fill values begin). The answer depends on the data and the threshold only.
  */
 int zmpi_components_find(enum zmpi_type type, double threshold, const void *src, size_t count);
-/* How many components take turns in an array that ends inside a point; 1: none, or it ends with a
- * whole point. */
+/* The same for an array that ends inside a point; 1: it has no components, or it ends with a whole
+ * point. */
 int zmpi_components_cut(enum zmpi_type type, double threshold, const void *src, size_t count);
 
-/* What was found before, of one file: for arrays of the same type and count. All 0: nothing. The
- * caller's; not for two threads at once. */
+/* What was found in earlier arrays of one file, by type and count. All 0: nothing. The caller owns
+ * it; two threads must not use it at once. */
 enum { ZMPI_COMPONENTS_ARRAYS = 8 };
 struct zmpi_components_known {
     struct zmpi_components_entry {
@@ -36,46 +36,51 @@ struct zmpi_components_known {
         int components;
         unsigned calls;
     } entry[ZMPI_COMPONENTS_ARRAYS];
-    unsigned next; /* the entry that was made first */
+    unsigned next; /* the oldest entry */
 };
 
-/* zmpi_components_find, unless the answer is known: it is looked for in the first call of a count
- * and in the second, fourth, eighth... *is_new: it is another than before. *cut (NULL: of no
- * interest): what zmpi_components_cut says of the same samples; 1, too, where none are taken. */
+/* zmpi_components_find, unless the answer is known: only the first, second, fourth, eighth... call
+ * for a type and a count looks at the data. *is_new: the answer has changed. *cut (NULL: not
+ * wanted): what zmpi_components_cut says of the same samples; 1 also if this call takes no samples.
+ */
 int zmpi_components_recall(struct zmpi_components_known *known, enum zmpi_type type,
                            double threshold, const void *src, size_t count, bool *is_new, int *cut);
 
-/* Copies component c of count elements, a multiple of n, of n interleaved ones, to dst. */
+/* Copies component c to dst, out of `count` elements of n interleaved components; count is a
+ * multiple of n. */
 void zmpi_component_take(enum zmpi_type type, const void *src, size_t count, int n, int c,
                          void *dst);
-/* The other way: copies `points` elements of component c to where they take turns with n - 1
- * others. */
+/* The reverse: copies `points` elements of component c to their places among the n - 1 other
+ * components. */
 void zmpi_component_put(enum zmpi_type type, const void *src, size_t points, int n, int c,
                         void *dst);
 
-/* Copies all n components of `points` points to dst, each `plane` elements behind the one before.
- * Such distances should be no powers of two. */
+/* Copies all n components of `points` points to dst; each begins `plane` elements behind the one
+ * before. `plane` should not be a power of two, or the components compete for the same cache lines.
+ */
 void zmpi_components_split(enum zmpi_type type, const void *src, size_t points, int n, int threads,
                            void *dst, size_t plane);
 
-/* Some of n components, or all, from an element of each on; with `planes` of them alone the others'
- * places are left as they are. */
+/* All of n components, or `planes` consecutive ones of them. If it has only some, the places of the
+ * others are not written. */
 struct zmpi_planes {
-    size_t n, width, first, planes; /* width: bytes of an element; `first`: which word[0] is */
+    size_t n, width, first, planes; /* width: of an element, in bytes; first: component of word[0]
+                                     */
     const unsigned char *word[ZMPI_COMPONENTS_MOST];
 };
 
-/* Copies bytes [lo, hi) of the interleaved array to dst, where byte lo goes. past: store past the
- * caches, since there is much; whoever tells another thread of the data orders the stores. */
+/* Copies bytes [lo, hi) of the interleaved array to dst, where byte lo goes. past: stores bypass
+ * the caches, for much data; then the caller must order the stores (a fence) before another thread
+ * reads them. */
 void zmpi_components_place(const struct zmpi_planes *p, uint64_t lo, uint64_t hi, bool past,
                            unsigned char *dst);
 
-/* The ranges of components [first, end) of such elements in the host's memory, merged into
- * range[]: of values below the threshold that are no fill value. */
+/* Merges the ranges of components [first, end) into range[]: those of values below the threshold
+ * that are not fill values. The elements lie in the host's memory. */
 void zmpi_components_range(enum zmpi_type type, const void *src, size_t count, int n, int first,
                            int end, double threshold, const struct zmpi_fills *fills, int threads,
                            struct zmpi_range range[]);
-/* What may be fill values of component c, whose range is known. */
+/* Returns what may be fill values of component c, whose range is known. */
 struct zmpi_fill zmpi_component_fill(enum zmpi_type type, const void *src, size_t count, int n,
                                      int c, const struct zmpi_range *range);
 

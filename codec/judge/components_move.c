@@ -1,15 +1,15 @@
-/* components_move.c - interleaved components apart, and one of them back. */
+/* components_move.c - takes interleaved components apart, and puts one of them back. */
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/pool.h"
 #include "judge/components.h"
 
-/* Bytes of points that stay in the second-level cache, where each component's are some KiB in a
- * row; and points that a thread takes at a time. */
+/* BLOCK_BYTES of points stay in the second-level cache, and give some KiB of each component. A
+ * thread takes PORTION points at a time. */
 enum { BLOCK_BYTES = 65536, PORTION = 16384 };
 
-/* Elements at distances of n, at any addresses: `restrict` lets the compiler keep all else in
+/* Takes every n-th element, from any address. `restrict` lets the compiler keep everything else in
  * registers. */
 #define TAKE(name, word)                                                                           \
     static void name(const unsigned char *restrict src, size_t points, size_t n,                   \
@@ -38,7 +38,7 @@ static inline uint32_t load32(const unsigned char *at)
     return x;
 }
 
-/* Four at a time: a store takes as long as that of one. */
+/* Four at a time: one store of four elements takes as long as a store of one. */
 static void take32(const unsigned char *restrict src, size_t points, size_t n,
                    unsigned char *restrict dst)
 {
@@ -81,7 +81,7 @@ struct move {
     enum zmpi_type type;
     const unsigned char *mixed;
     unsigned char *planes;
-    size_t points, plane; /* the latter: elements from one component to the next */
+    size_t points, plane; /* plane: elements from one component to the next */
     int n;
     atomic_size_t next; /* point */
 };

@@ -1,4 +1,4 @@
-/* components_place.c - components put together: any bytes of elements that take turns. */
+/* components_place.c - puts components together: any range of bytes of the interleaved array. */
 #include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -6,12 +6,12 @@
 
 #include "judge/components.h"
 
-/* Bytes that are interleaved at a time, in the first-level cache. */
+/* Bytes that are interleaved at a time, so that they stay in the first-level cache. */
 enum { BLOCK_BYTES = 16384 };
 
 /* ---- whole points ---- */
 
-/* Element e of points of n components, of which src[] has the first. */
+/* Element e of interleaved points of n components, which begin at src[]. */
 static const unsigned char *element(const unsigned char *const *src, size_t n, size_t width,
                                     size_t e)
 {
@@ -24,8 +24,8 @@ static inline __m128 load32(const unsigned char *at)
     return _mm_load_ss((const float *)(const void *)at);
 }
 
-/* n vectors of consecutive elements at a time, for which at[] has where the first are; `past`: at
- * multiples of 16, and not to be kept in the caches. */
+/* Writes n vectors of consecutive elements at a time; at[] has the addresses of the first ones.
+ * `past`: dst is a multiple of 16, and the stores bypass the caches. */
 static inline void weave(const unsigned char *const *at, size_t n, size_t width, size_t groups,
                          bool past, unsigned char *dst)
 {
@@ -47,7 +47,7 @@ static inline void weave(const unsigned char *const *at, size_t n, size_t width,
         }
 }
 
-/* Returns how many elements are done, all but a few. */
+/* Interleaves all elements but a few; returns their number. */
 static size_t weave_points(const unsigned char *const *src, size_t points, size_t n, size_t width,
                            bool past, unsigned char *dst)
 {
@@ -98,7 +98,7 @@ static void place_one(const struct zmpi_planes *p, size_t c, const unsigned char
                       uint64_t hi, unsigned char *dst)
 {
     const uint64_t width = p->width, point = p->n * width, at = c * width;
-    /* Whole ones are [first, end). */
+    /* [first, end) are the elements that lie wholly in [lo, hi). */
     const uint64_t first = lo > at ? (lo - at + point - 1) / point : 0;
     const uint64_t end = hi >= at + width ? (hi - at - width) / point + 1 : 0;
     if (end > first)

@@ -1,5 +1,4 @@
-/* components_range.c - what a bound needs to know of each of several
- * interleaved components. */
+/* components_range.c - what a bound needs to know about each of several interleaved components. */
 #include "judge/components.h"
 
 #include <math.h>
@@ -11,12 +10,13 @@
 #include "base/pool.h"
 #include "kernels/kernels.h"
 
-/* Bytes of points that are looked at together, in the first-level cache; how far ahead memory is
- * fetched. And so many times as many elements as there are components are a vector. */
+/* TILE_BYTES of points are scanned together, in the first-level cache; prefetches run AHEAD bytes
+ * ahead. A group of LANES points is scanned as one vector. */
 enum { TILE_BYTES = 16384, AHEAD = 8192, LANES = 8 };
 /* Points that a thread takes at a time. */
 enum { PORTION = 32768 };
-/* Rows of samples, and their longest length, that tell fill values. */
+/* Samples for fill values: their rows, the longest length of one, and one value in ONE_IN at most.
+ */
 enum { ROWS = 64, ROW = 256, ONE_IN = 32 };
 
 struct scan {
@@ -33,8 +33,8 @@ struct scan {
 
 /* ---- as they lie ---- */
 
-/* Smallest and largest of each lane of vectors whose lanes take turns as components do. NaN has no
- * part in them. */
+/* The smallest and the largest value of each lane of a group, NaN left out. Lanes take turns as the
+ * components do. */
 struct lanes {
     union {
         float f[LANES * ZMPI_COMPONENTS_MOST];
@@ -77,7 +77,7 @@ static struct zmpi_range range_of_lanes(const struct scan *s, const struct lanes
     return range;
 }
 
-/* Is there nothing among these values that is no part of the range? */
+/* Do all values between low and high count for the range, with no fill value among them? */
 static bool is_ordinary(const struct scan *s, double low, double high)
 {
     const double most = s->threshold > 0 ? fmin(s->threshold, ZMPI_ORDINARY) : ZMPI_ORDINARY;
@@ -94,14 +94,14 @@ static bool is_ordinary(const struct scan *s, double low, double high)
 static void scan_component(const struct scan *s, const unsigned char *at, size_t points, int c,
                            struct zmpi_range *range)
 {
-    _Alignas(64) unsigned char tile[TILE_BYTES / 2]; /* of at least two */
+    _Alignas(64) unsigned char tile[TILE_BYTES / 2]; /* one component of at least two */
     struct zmpi_range part;
     zmpi_component_take(s->type, at, points * (size_t)s->n, s->n, c, tile);
     zmpi_range_without(s->type, tile, points, s->threshold, s->fills, 1, &part);
     zmpi_range_merge(range, &part);
 }
 
-/* Whole groups: what is ordinary is told as it lies. */
+/* Scans whole groups. A component with ordinary values only needs no copy. */
 static void scan_groups(const struct scan *s, const unsigned char *at, size_t groups,
                         struct zmpi_range range[])
 {

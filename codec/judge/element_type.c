@@ -7,48 +7,51 @@
 
 #include "bound/sample.h"
 
-/* Rows of samples, and elements of one; and where those hold little but zeros. All are even: words
- * of a pair are told apart. */
+/* Rows of samples and elements of a row, and the same (MORE) for data that are mostly zeros. All
+ * are even, since the two words of a pair count apart. */
 enum { ROWS = 32, ROW = 16, MORE_ROWS = 256, MORE_ROW = 32 };
 
-/* Fewer values than LEAST, of half an array, tell nothing; with ENOUGH values a few rows suffice.
- */
+/* Of either half, fewer than LEAST values tell nothing; with ENOUGH values the first few rows
+ * suffice. */
 enum { LEAST = 16, ENOUGH = 64, TEXT_LEAST = 4 };
 
-/* Distances of exponents, in the mean, between noise (85 for f32) and what fields have (at most 22,
- * whole or in pieces); f64's have more. */
+/* A larger mean distance between exponents is noise. Noise has 85 for f32, fields at most 22, whole
+ * or in pieces; both have more for f64. */
 #define ROUGH32 36
 #define ROUGH64 45
 
-/* Bits of an f64 that are zero where it was made from an f32: its lower half tells nothing then. */
+/* Bits of an f64 that are zero if it was made from an f32; then its lower half tells nothing. */
 #define BELOW_F32 0x1FFFFFFFu
 
-/* Halves of f64: how near one another exponents of the lower ones are if these are f32. Noise in
- * few values comes down to 85 - 300 / sqrt(n). */
+/* The lower halves of f64 are f32 if the mean distance of their exponents is below this. Noise in n
+ * values comes down to 85 - 300 / sqrt(n). */
 #define SMOOTH_HALF 40
 
-/* Share that histograms of both halves have in common: fields have 0.3. */
+/* The two halves are alike if their histograms have more than this share in common. Fields have
+ * 0.3. */
 #define ALIKE 0.5
 
-/* Nine tenths of all exponents are within this, or data are none: waves that fade have as many, but
- * only below 1. Above it, or so far from 1 in the mean, is nothing. */
+/* Data are not floats if nine tenths of their exponents are not within WIDE and reach ABOVE that of
+ * 1 (waves that fade have as many exponents, but only below 1), or if their mean distance from 1 is
+ * above FAR. */
 enum { WIDE32 = 48, WIDE64 = 400, ABOVE32 = 17, ABOVE64 = 60, FAR32 = 75, FAR64 = 600 };
 
-/* Waves fade to nothing on both sides of zero, and few numbers are as large as that. Integers have
- * one sign, or negative ones with the largest exponents, which look like marks, too. */
+/* In a wave that fades, at least one value in FADING_SHARE is negative and below 1, as many others
+ * are not, and no number is above 2^REACHED. Integers have one sign, or negative ones with the
+ * largest exponents, which look like marks. */
 enum { FADING_SHARE = 16, REACHED32 = 60, REACHED64 = 200 };
 
-/* Marks for missing data are larger, and the same all over. */
+/* Marks for missing data are at least 2^MARKED, and have at most MARKS different values. */
 enum { MARKED = 63, MARKS = 2 };
 
-/* Where there is little but zeros, numbers are rarely so far from 1. Exactly, too, these data take
- * no room. */
+/* If data are mostly zeros, numbers are rarely so far from 1. Coded exactly, such data take little
+ * space anyway. */
 enum { SPARSE = 8, SPARSE32 = 45, SPARSE64 = 360 };
 
-/* Of text, at most one byte in so many cannot be printed. */
+/* In text, at most one byte in so many cannot be printed. */
 #define PRINTABLE 50
 
-/* Exponents of f32 in words of one kind. */
+/* The exponents of one kind of words. */
 struct exponents {
     int before;
     uint64_t last;
@@ -56,18 +59,18 @@ struct exponents {
     int least, most;                /* of values, if there are any */
     uint64_t step, far;
     uint64_t mark[MARKS];
-    uint16_t seen[256]; /* f64: eight exponents together */
+    uint16_t seen[256]; /* f64: eight exponents share a place */
 };
 
 struct tally {
     unsigned width, words, unprintable, zero_even;
-    struct exponents part[2]; /* f32: even and odd words; f64: lower halves, and all of it */
+    struct exponents part[2]; /* f32: even and odd words; f64: lower halves, and whole words */
     /* High bytes of 16-bit integers, exponents of f32: in the upper half, and in the lower one. */
     uint16_t byte[2][256], half[2][512];
     unsigned bytes, halves;
 };
 
-/* Is it a mark that was met before, or one that may be? */
+/* Is this word one of the marks that were seen, or a new one that may be a mark? */
 static bool is_mark(struct exponents *e, uint64_t word)
 {
     for (int i = 0; i < MARKS; i++) {
@@ -79,7 +82,7 @@ static bool is_mark(struct exponents *e, uint64_t word)
     return false;
 }
 
-/* bits: number of mantissa bits; false: the word tells nothing. */
+/* Counts a word with `bits` mantissa bits; false: it tells nothing. */
 static bool take(struct exponents *e, uint64_t word, unsigned bits)
 {
     const int most = bits == 23 ? 255 : 2047, exponent = (int)(word >> bits) & most;
@@ -145,7 +148,7 @@ static uint32_t u32_at(const unsigned char *at)
     return word;
 }
 
-/* Number of words that stand for a row: two if all are the same. */
+/* How many words of a row count: two, if all are the same. */
 static size_t telling(const struct tally *t, const unsigned char *at, size_t row)
 {
     const bool same = row > 2 && memcmp(at, at + t->width, (row - 1) * t->width) == 0;
@@ -165,7 +168,7 @@ static void take_rows(struct tally *t, const struct zmpi_sample *s)
                 take32(t, at, i);
             else
                 take64(t, at, i);
-        if (t->unprintable <= s->rows * s->row * t->width / PRINTABLE) /* may be text */
+        if (t->unprintable <= s->rows * s->row * t->width / PRINTABLE) /* it may still be text */
             t->unprintable += unprintable(at, s->row * t->width);
     }
     t->words += (unsigned)(s->rows * s->row);
@@ -184,7 +187,7 @@ static double mean_step(const struct exponents *e)
     return e->steps >= LEAST / 2 ? (double)e->step / e->steps : 0;
 }
 
-/* The exponent below which this percentage of words lies. */
+/* The exponent below which this percentage of the words lies. */
 static int percentile(const struct exponents *e, unsigned percent)
 {
     unsigned below = 0;
@@ -205,7 +208,7 @@ static bool fades(const struct exponents *e, bool f32)
            e->fading + share <= e->values;
 }
 
-/* Exponents that no numbers have, though neighbours are near one another. */
+/* Does no real data have these exponents, although neighbours are near one another? */
 static bool is_wild(const struct exponents *e, bool f32)
 {
     if (e->values < 2 * LEAST || fades(e, f32))
@@ -219,7 +222,7 @@ static bool is_wild(const struct exponents *e, bool f32)
     return high - low > wide && high > (f32 ? 127 + ABOVE32 : 1023 + ABOVE64);
 }
 
-/* The exponents of a wave that fades are all there, as bytes of noise are. */
+/* A wave that fades has all exponents, as noise has all bytes, so it is left out. */
 static bool bytes_are_alike(const struct tally *t)
 {
     return t->bytes >= 2 * LEAST && !fades(&t->part[1], t->width == 4) &&
@@ -288,7 +291,7 @@ static bool look(struct tally *t, enum zmpi_type type, const void *src, size_t c
     return at_hand;
 }
 
-/* Judges all of few values, unless they are one number. */
+/* Are these few values text? One number that repeats is not. */
 static bool few_are_text(enum zmpi_type type, const void *src, size_t count)
 {
     unsigned char copy[ZMPI_LOOKS_LEAST * sizeof(double)];

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-/* Rows of samples: from as many places as few wrong values among many must be seen at, and longer
- * in a larger call, so that they cost as little of it. */
+/* Rows of samples: ROWS places suffice to see few wrong values among many. Rows are longer in a
+ * larger call, up to ROW_MOST, where they cost no larger part of it. */
 enum { ROWS = 64, ROW = 4, ROW_MOST = 16, BYTES_PER_SAMPLE = 256 << 10 };
 
 static struct zmpi_sample rows_of(enum zmpi_type type, const void *src, size_t count)
@@ -14,7 +14,7 @@ static struct zmpi_sample rows_of(enum zmpi_type type, const void *src, size_t c
     return zmpi_sample_rows(type, src, count, ROWS, row);
 }
 
-/* Plainly floats of this type; else nothing is said. */
+/* True: the data are plainly floats of this type. False tells nothing. */
 static bool is_plain(struct zmpi_judgement *j, enum zmpi_type type, const void *src, size_t count)
 {
     double copy[ROWS * ROW_MOST];
@@ -40,7 +40,7 @@ void zmpi_judge(struct zmpi_judgement *j, enum zmpi_type type, const void *src, 
     }
     if (!known)
         j->looks = zmpi_looks_like(type, src, count);
-    if (!zmpi_device_holding(src) && j->looks != ZMPI_LOOKS_TEXT) /* which is by itself */
+    if (!zmpi_device_holding(src) && j->looks != ZMPI_LOOKS_TEXT) /* text needs no other proof */
         zmpi_order_look(&j->order, type, src, count);
     j->is_wrong = j->looks != ZMPI_LOOKS_RIGHT || zmpi_order_is_wrong(&j->order);
 }

@@ -5,26 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Samples of a block; those that must tell something. */
+/* Samples of a block; at least TELLING of all, and one in ONE_IN, must tell something. */
 enum { BLOCK = 512, TELLING = 64, ONE_IN = 8 };
 
-/* What is at least 2^63 is a mark, if all such are alike. */
+/* A value of 2^63 or more is a mark if all such values are alike. */
 enum { MARK = 63 };
 
-/* What the judges call text, integers, the other byte order and f32, with a margin to each:
- * - of all bytes, one in so many cannot be printed;
- * - of lower bytes (or halves), one in so many could be of an exponent;
- * - the mean weight of exponents (byte_order.c), as they are and turned around;
- * - exponents of lower halves, taken for f32, are so far apart.
- */
+/* Plain data are far from all that the judges call text, integers, the other byte order or f32:
+ * - PRINTABLE: of all bytes, more than one in so many cannot be printed;
+ * - LIKE: of lower bytes (or halves), at most one in so many could belong to an exponent;
+ * - LIGHT, HEAVY: the mean weight of exponents (byte_order.c) is small as they are, or large if
+ *   they are byte-swapped;
+ * - ROUGH_HALF: exponents of lower halves, taken for f32, are at least so far apart. */
 enum { PRINTABLE = 40, LIKE = 2, LIGHT = 32, HEAVY = 2 * 192, ROUGH_HALF = 50 };
 
-/* Bits of an f64 that are zero where it was made from an f32. */
+/* Bits of an f64 that are zero if it was made from an f32. */
 #define BELOW_F32 0x1FFFFFFFu
 
-/* An exponent's place in the upper half of a word, its bits in the second byte of a swapped one,
- * that of 1, how far exponents may be apart and from that, and what a quarter of a step and a
- * denormal weigh. */
+/* Of a float type: place: where the exponent lies in the upper half of a word; most: its largest
+ * value; second: its bits in the second byte of a swapped word; one: the exponent of 1; span, far:
+ * how far exponents may be from each other and from that of 1; weight: of a quarter of a step;
+ * denormal: the weight of a denormal. */
 struct kind {
     unsigned place, most, second;
     int one, span, far, weight, denormal;
@@ -34,8 +35,9 @@ struct kind {
 static const struct kind kinds[2] = {{23, 255, 1, 127, 32, 60, 8, 500, 0, 0xFFFF},
                                      {20, 2047, 4, 1023, 100, 500, 1, 4000, UINT32_MAX, BELOW_F32}};
 
-/* Halves of words (of f32 both are the word), in front of them one that is unlike the first;
- * exponents of swapped words, and whether words tell anything: -1 or 0. */
+/* high, low: the halves of words, for f32 both the whole word; before them stands one that differs
+ * from the first. swapped: exponents of the swapped words. tells: -1 if a word tells something,
+ * else 0. */
 struct block {
     size_t n;
     uint32_t high[1 + BLOCK], low[1 + BLOCK];
@@ -47,7 +49,7 @@ struct sums {
     int least, most, here, other, half_step, mark_least, mark_most;
 };
 
-/* Rows from this one on; returns the first that has no place. */
+/* Loads rows from this one on; returns the first that no longer fits the block. */
 static size_t load(const struct zmpi_sample *s, size_t row, struct block *b)
 {
     const size_t width = zmpi_type_size(s->type);
@@ -113,7 +115,7 @@ static inline void classify(const struct kind *k, struct block *b, struct sums *
     s->mark_most = most_of(s->mark_most, mark_most);
 }
 
-/* Lower bytes, and lower halves, that could be of an exponent that was seen. */
+/* Counts lower bytes and lower halves that could belong to an exponent that was seen. */
 static inline void compare_bytes(const struct kind *k, struct block *b, struct sums *s)
 {
     int mantissas = 0, like = 0, halves = 0;
@@ -135,7 +137,7 @@ static inline void compare_bytes(const struct kind *k, struct block *b, struct s
     s->halves += halves;
 }
 
-/* Steps from one exponent to the next: of swapped words, and of lower halves. */
+/* Adds the steps from one exponent to the next, for swapped words and for lower halves. */
 static inline void add_steps(const struct kind *k, const struct block *b, struct sums *s)
 {
     int here = 0, other = 0, included = 0, half_step = 0, half_steps = 0;

@@ -11,22 +11,22 @@
 /* The largest mean weight of a value of real data in its own byte order. */
 #define LIKELY 192
 
-/* Pairs of neighbours that are looked at, and the units of the last place within which they are
- * integers that count, or lie beside one another; a share of a quarter tells. */
+/* Neighbours that differ by fewer than NEAR units of the last place are integers that count up or
+ * lie close together, not floats. PAIRS of them are compared at each of LAGS distances; one near
+ * pair in SHARE tells. */
 enum { PAIRS = 512, LAGS = 4, NEAR32 = 16, NEAR64 = 4096, SHARE = 4 };
 
 /* Members of a record, and values taken of each. */
 enum { MEMBERS = 5, MEMBER = 256 };
 
-/* Exponents of words that are integers of up to about 10^8, and those between them and ordinary
- * numbers: so many of the first tell that integers are there, if there is none of the second for
- * each. */
+/* Integers up to about 10^8 have exponents up to LOW; MIDDLE ends the exponents between them and
+ * ordinary numbers. There are integers if more than EACH words are low for each one between. */
 enum { LOW32 = 24, MIDDLE32 = 60, LOW64 = 64, MIDDLE64 = 512, EACH = 8 };
 
-/* Words whose neighbours are zero, one in so many. */
+/* One word in so many has zeros on both sides. */
 enum { ALONE = 4 };
 
-/* Blocks that are byte-swapped to be examined, each of whole records of up to 5 members. */
+/* Blocks that are byte-swapped and then judged; each has whole records of up to 5 members. */
 enum { BLOCKS = 64, BLOCK_UNIT = 60, BLOCK = 4 * BLOCK_UNIT };
 
 static uint64_t word_at(const unsigned char *at, size_t width)
@@ -41,8 +41,8 @@ static uint64_t word_at(const unsigned char *at, size_t width)
     return word;
 }
 
-/* Integers of about 10^9 are f32 that look like any others, but for that; pairs of words, too, are
- * i64. */
+/* Are these integers of about 10^9? As f32 they look like any other numbers, but neighbours are too
+ * near one another. Pairs of words are compared as i64. */
 static bool are_numbered(const unsigned char *at, size_t width, size_t count)
 {
     const size_t step = count / PAIRS ? count / PAIRS : 1;
@@ -69,8 +69,9 @@ static uint64_t word_of(const unsigned char *at, size_t width, bool swapped)
     return width == 4 ? __builtin_bswap32((uint32_t)word) : __builtin_bswap64(word);
 }
 
-/* Integers that the samples did not see, beside floats in the same call: no word is to be one. What
- * fades to numbers as small as theirs passes those between. (Faster with a constant width.) */
+/* Are there integers beside floats in this call, which the samples did not see? All words are
+ * checked. A wave that fades to numbers as small as integers has values between, too. (Faster with
+ * a constant width.) */
 static inline bool words_hide_integers(const unsigned char *at, size_t width, size_t count,
                                        bool swapped)
 {
@@ -92,8 +93,8 @@ static bool hide_integers(enum zmpi_type type, const unsigned char *at, size_t c
                             : words_hide_integers(at, 8, count, swapped);
 }
 
-/* Doubles of few bits, such as whole numbers, that begin in the middle of a double: their other
- * halves are zero, and take turns with what passes for f32. */
+/* Are these f32 the halves of doubles with few bits, such as whole numbers? Then every other word
+ * is zero, and the words between pass for f32. */
 static bool are_halves(enum zmpi_type type, const unsigned char *at, size_t count)
 {
     size_t alone = 0, values = 0;
@@ -116,7 +117,7 @@ static bool looks_right(enum zmpi_type type, const void *src, size_t count)
     return !zmpi_order_is_other(&order) && !zmpi_order_has_integers(&order);
 }
 
-/* Members of records take turns: each of them must be such floats by itself. */
+/* If these are records, each member by itself must be floats of this type. */
 static bool members_are_right(enum zmpi_type type, const unsigned char *src, size_t count,
                               size_t members)
 {
@@ -132,7 +133,7 @@ static bool members_are_right(enum zmpi_type type, const unsigned char *src, siz
     return true;
 }
 
-/* By samples. */
+/* Judges by samples. */
 static bool seem_to_be(enum zmpi_type type, const void *src, uint64_t bytes)
 {
     const size_t width = zmpi_type_size(type), count = (size_t)(bytes / width);

@@ -13,15 +13,15 @@
 
 #include "zmpi_codec.h"
 
-/* Fewer elements tell too little: records of integers and floats pass for f64 then. */
+/* Fewer elements tell too little: records of integers and floats would pass for f64. */
 enum { ZMPI_RAW_LEAST = 1024 };
 
-/* Are all these bytes, in the host's memory, elements of that float type? */
+/* Are all these bytes, which lie in the host's memory, elements of that float type? */
 bool zmpi_raw_is(enum zmpi_type type, const void *src, uint64_t bytes);
-/* The one float type that the bytes look like; ZMPI_BYTES: none, or two. */
+/* Returns the one float type that the bytes look like; ZMPI_BYTES: none, or both. */
 enum zmpi_type zmpi_raw_type(const void *src, uint64_t bytes);
 
-/* The same of bytes in the other byte order. */
+/* The same for bytes in the other byte order. */
 bool zmpi_raw_is_swapped(enum zmpi_type type, const void *src, uint64_t bytes);
 enum zmpi_type zmpi_raw_type_swapped(const void *src, uint64_t bytes);
 

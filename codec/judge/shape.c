@@ -10,29 +10,28 @@
 #include "judge/components.h"
 
 /*
- * Each divisor is looked at by few samples, the best of them by more. A shape must save so much of
- * the bits of residuals: less is chance, since the best of many is taken.
+ * FEW samples rate each divisor, MORE samples the best of them. A shape must bring the bits of
+ * residuals below GAIN times what they were: less is chance, since the best of many is taken.
  */
 enum { FEW = 64, MORE = 512, BATCH = 16, RUN = 4, BEST = 8, ROW_LEAST = 8 };
 #define GAIN_ROWS   0.94
 #define GAIN_PLANES 0.97
-/* A shape must also save so much of the bytes of some coded chunks: bits of residuals do not show
- * which chunks hold values that make them exact. */
+/* A shape must also bring the bytes of some coded chunks below this part of theirs: bits of
+ * residuals do not show which chunks hold values that make them exact. */
 #define GAIN_BYTES 0.99
 /* Exceptions in a row that the search skips to find an integer. */
 enum { MASKED = 64 };
-/* Where less than one residual in so many has a bit, heads of chunks are most of a stream. */
+/* If fewer than one residual in so many has a bit, heads of chunks make up most of a stream. */
 enum { LITTLE = 5 };
 
-/* Rows that tell of the range. */
+/* Rows of samples for the range. */
 enum { RANGE_ROWS = 32, RANGE_ROW = 64 };
 
-/* Looks in vain, after which a length has no shape. */
+/* After so many searches in vain a length has no shape. */
 enum { LOOKS = 2 };
 
-/* Of a run, in the direction that has all neighbours: its integers and those a known lag away (a
- * row or a plane; 0: none is known), without differences and with one along x. Not all of them are
- * `fine`: some have none. */
+/* The integers of a run, and their differences from those a known lag away (a row or a plane), each
+ * without and with a difference along x. Element i is `fine` if it has all of these. */
 struct half {
     bool fine[RUN];
     uint64_t q[2][2][RUN]; /* without and with the known lag; without and with x */
@@ -42,19 +41,19 @@ struct search {
     struct zmpi_job job;
     enum zmpi_type type;
     bool ordered;         /* integers are bits in the order of numbers */
-    double inverse, keep; /* of the step, 0: none; exact from there on */
+    double inverse, keep; /* of the step, 0: none; keep: values from there on are exact */
     const unsigned char *src;
     size_t apart; /* bytes from one element to the next */
     size_t have;
-    size_t known; /* that lag, of all candidates */
+    size_t known; /* the lag that all candidates share; 0: none */
     struct half few[FEW];
-    uint64_t alone; /* bits of the first batch of these, without another lag */
+    uint64_t alone; /* bits of the first batch of few[], without another lag */
 };
 
 /* Lags in elements. plane 0: one plane. */
 struct candidate {
     size_t row, plane;
-    uint64_t bits; /* of all samples' residuals, by the best axes; UINT64_MAX: none */
+    uint64_t bits; /* of all samples' residuals, with the best axes; UINT64_MAX: none */
 };
 
 static double value_at(const struct search *s, size_t i)
@@ -81,8 +80,8 @@ static int64_t order_of(enum zmpi_type type, double x)
                             : bits32 ^ (int32_t)((uint32_t)(bits32 >> 31) >> 1);
 }
 
-/* As the encoder would quantize element i: an exception takes the integer of the element before it.
- * False: there are too many of them. */
+/* Quantizes element i as the encoder would: an exception takes the integer of the element before
+ * it. False: too many exceptions follow each other. */
 static bool integer_at(const struct search *s, size_t i, int64_t *q)
 {
     double x = value_at(s, i);
@@ -106,14 +105,14 @@ static unsigned bits_of(int64_t residual)
     return u ? 64 - (unsigned)__builtin_clzll(u) : 0;
 }
 
-/* Runs of the second half look back, those of the first half ahead: at the same places for all
- * candidates, so that what the data are like there has no part in which is the best. */
+/* Runs in the second half of the array look back, those in the first half ahead. So all candidates
+ * use the same runs, and differences between places of the array do not favour one. */
 static bool looks_back(const struct search *s, size_t run)
 {
     return run >= s->have / 2;
 }
 
-/* The first of the integers `lag` away from a run. */
+/* Where the integers begin that are `lag` away from a run. */
 static size_t first_at(const struct search *s, size_t run, size_t lag)
 {
     return looks_back(s, run) ? run - 1 - lag : run + lag;
@@ -149,13 +148,13 @@ static void take_half(const struct search *s, size_t run, size_t lag, struct hal
             h->q[1][x][i] = h->q[0][x][i] - h->q[1][x][i];
 }
 
-/* Where run k of so many begins, which are `step` apart. Each batch is from all over the array. */
+/* Where run k of `runs` begins; runs are `step` apart. Each batch spreads over the whole array. */
 static size_t run_at(size_t k, size_t runs, size_t step)
 {
     return (k % BATCH * (runs / BATCH) + k / BATCH) * step;
 }
 
-/* Memory is waited for once for all runs of a batch. */
+/* Prefetches all runs of a batch, so that their cache misses overlap. */
 static void prefetch(const struct search *s, size_t k, size_t runs, size_t step, size_t lag)
 {
     size_t run = run_at(k, runs, step);
@@ -182,7 +181,7 @@ static void add_run(const struct search *s, const struct half *a, const struct h
                         bits_of((int64_t)(a->q[known][x][i] - b->q[known][x][i]));
 }
 
-/* By the best axes; without a lag and without x there is no prediction. */
+/* The bits with the best axes. Axes with neither a lag nor x predict nothing and do not count. */
 static uint64_t least_of(const struct search *s, const struct bits *bits, size_t lag)
 {
     uint64_t least = bits->sum[0][1];
@@ -193,8 +192,9 @@ static uint64_t least_of(const struct search *s, const struct bits *bits, size_t
     return least;
 }
 
-/* The bits of residuals by x alone, or (lag) by those of the axes that include this lag which are
- * best: at least `limit`, if they turn out to be so many, or far too many in the first batch. */
+/* Returns the bits of residuals: by x alone, or (lag) with the best axes that include this lag. It
+ * stops early, with `limit` or more, when the bits reach `limit`, or when the first batch has far
+ * too many. */
 static uint64_t cost_of(const struct search *s, size_t lag, size_t runs, uint64_t limit)
 {
     const struct half none = {.fine = {true, true, true, true}};
@@ -217,7 +217,7 @@ static uint64_t cost_of(const struct search *s, size_t lag, size_t runs, uint64_
     return least;
 }
 
-/* Keeps the cheapest, in order. */
+/* Keeps the cheapest candidates, in order. */
 static void insert(struct candidate best[BEST], struct candidate c)
 {
     for (int i = 0; i < BEST; i++)
@@ -231,13 +231,13 @@ static void insert(struct candidate best[BEST], struct candidate c)
 static void consider(const struct search *s, size_t row, size_t plane, struct candidate best[BEST])
 {
     struct candidate c = {row, plane, 0};
-    if (2 * (row + plane + RUN + 1) > s->have) /* cells reach to either side */
+    if (2 * (row + plane + RUN + 1) > s->have) /* a run needs its neighbours on either side */
         return;
     c.bits = cost_of(s, row + plane - s->known, FEW, best[BEST - 1].bits);
     insert(best, c);
 }
 
-/* The data that all candidates share. */
+/* Takes the data that all candidates share. */
 static void know(struct search *s, size_t lag)
 {
     const struct half none = {.fine = {true, true, true, true}};
@@ -252,16 +252,16 @@ static void know(struct search *s, size_t lag)
     s->alone = least_of(s, &bits, 0);
 }
 
-/* Of rows: so much less than without. 0: there is little to save. */
+/* The bits that rows must come below. 0: there is little to save. */
 static uint64_t bits_to_beat(const struct search *s)
 {
     const uint64_t alone = cost_of(s, 0, MORE, UINT64_MAX);
     return alone < MORE * RUN / LITTLE ? 0 : (uint64_t)(GAIN_ROWS * (double)alone);
 }
 
-/* All divisors d of `count` but 1 and itself: rows of d elements, if *found has none; else planes
- * of d of its rows, or, if `finer`, rows of d elements whose planes are its rows. Takes the
- * cheapest if it is cheaper than *found. */
+/* Tries all divisors d of `count` but 1 and itself. If *found has no rows, they are rows of d
+ * elements; else planes of d of its rows, or, if `finer`, rows of d elements whose planes are its
+ * rows. Changes *found to the cheapest if that is cheaper. True: it did. */
 static bool find(struct search *s, size_t count, bool finer, struct candidate *found)
 {
     struct candidate best[BEST];
@@ -299,7 +299,8 @@ static bool find(struct search *s, size_t count, bool finer, struct candidate *f
     return any;
 }
 
-/* The step of the bound; of one that is still to be found, one that is as good as any. */
+/* Prepares a search with the step of the bound. A bound that is still to be found has no step yet:
+ * any usual one serves. */
 static bool begin(struct search *s, enum zmpi_type type, const struct zmpi_bound *bound,
                   double threshold, const struct zmpi_column *data)
 {
@@ -329,7 +330,7 @@ static bool begin(struct search *s, enum zmpi_type type, const struct zmpi_bound
                          .have = data->have};
     if (steps)
         s->inverse = 0.5 / job.abs_bound;
-    else if (job.abs_bound > 0) /* pw_rel: a part of what the last bit of a mantissa is to 1 */
+    else if (job.abs_bound > 0) /* pw_rel: in units of the mantissa's last bit */
         s->inverse = 0.5 / bound->value * (type == ZMPI_F64 ? 0x1p-52 : 0x1p-23);
     return true;
 }
@@ -350,7 +351,7 @@ bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double
     struct candidate planes = rows, finer = rows;
     planes.bits = finer.bits = (uint64_t)(GAIN_PLANES * (double)rows.bits);
     find(&s, count / rows.row, false, &planes);
-    /* The lag that was found may be that of planes; then other ones may be better. */
+    /* The lag that was found may be that of planes; then other rows may be better. */
     if (find(&s, rows.row, true, &finer)) {
         struct candidate again = {finer.row, 0, finer.bits};
         if (find(&s, count / finer.row, false, &again))
@@ -368,7 +369,7 @@ bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double
     return false;
 }
 
-/* The entry for such arrays; NULL: none. */
+/* Returns the entry for such arrays; NULL: none. */
 static struct zmpi_shape_entry *entry_of(struct zmpi_shape_known *known, enum zmpi_type type,
                                          size_t count)
 {

@@ -1,4 +1,4 @@
-/* shape_bytes.c - what an array takes by a shape: chunks of it are coded. */
+/* shape_bytes.c - what an array takes in a given shape: it codes some chunks. */
 #include <stdlib.h>
 
 #include "judge/axes.h"
@@ -7,11 +7,11 @@
 #include "kernels/kernels.h"
 #include "layout/plan_rows.h"
 
-/* Chunks that are coded at the most; blocks of each that tell the axes; bytes of a table's entry.
- */
+/* At most CHUNKS chunks are coded; BLOCKS blocks of each choose the axes; a chunk's entry in the
+ * stream's table has ENTRY bytes. */
 enum { CHUNKS = 32, BLOCKS = 8, ENTRY = 8 };
 
-/* As much of the shape as data has: whole planes, whole rows, or elements. */
+/* The part of the shape that the data have: whole planes, whole rows, or elements. */
 static struct zmpi_array array_of(enum zmpi_type type, const size_t shape[3], size_t have)
 {
     const size_t row = shape[2], plane = shape[1] * row;
@@ -22,7 +22,8 @@ static struct zmpi_array array_of(enum zmpi_type type, const size_t shape[3], si
     return (struct zmpi_array){type, {1, 1, have}};
 }
 
-/* The tile at `from`, in elements of a column, without gaps. */
+/* Copies a tile of a column to `tile` without gaps. `from` counts as if the column had none, too.
+ */
 static void take_tile(const struct zmpi_plan *p, const struct zmpi_column *data,
                       const struct zmpi_rows *from, const size_t extent[3], unsigned char *tile)
 {
@@ -35,7 +36,7 @@ static void take_tile(const struct zmpi_plan *p, const struct zmpi_column *data,
         }
 }
 
-/* What samples are taken from, and where they lie while they are looked at. */
+/* The source of sampled chunks, and memory for one of them. */
 struct samples {
     const struct zmpi_plan *plan;
     const struct zmpi_column *data;
@@ -43,7 +44,7 @@ struct samples {
     unsigned char *tile;
 };
 
-/* Sample i. */
+/* Takes sampled chunk i. */
 static struct zmpi_rows take_chunk(const struct samples *s, size_t i, size_t extent[3])
 {
     const struct zmpi_plan *p = s->plan;
@@ -55,7 +56,7 @@ static struct zmpi_rows take_chunk(const struct samples *s, size_t i, size_t ext
     return (struct zmpi_rows){.at = s->tile, .row = row, .plane = extent[1] * row};
 }
 
-/* As an encoder chooses them (4.6), by blocks of these chunks. */
+/* Chooses the axes as an encoder does (4.6), by blocks of these chunks. */
 static unsigned find_axes(const struct samples *s, const struct zmpi_chunk_rule *rule)
 {
     const struct zmpi_kernels *kernels = zmpi_kernels();

@@ -64,8 +64,7 @@ void zmpi_components_split(enum zmpi_type type, const void *src, size_t points, 
 /* All of n components, or `planes` consecutive ones of them. If it has only some, the places of the
  * others are not written. */
 struct zmpi_planes {
-    size_t n, width, first, planes; /* width: of an element, in bytes; first: component of word[0]
-                                     */
+    size_t n, width, first, planes; /* width: of an element; first: component of word[0] */
     const unsigned char *word[ZMPI_COMPONENTS_MOST];
 };
 

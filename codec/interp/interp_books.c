@@ -1,7 +1,7 @@
 /*
- * interp_books.c - codes by Huffman's instead of rANS (format.md 1.7): those of the contexts that
- * share a book follow each other, so that runs of zeros are long, and are there before the contexts
- * are known.
+ * interp_books.c - Huffman codes in place of rANS (format.md 1.7). The codes of all contexts that
+ * share a book follow each other: runs of zeros are long then, and a decoder has the codes before
+ * it knows the contexts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum { CONTEXTS = ZMPI_INTERP_CONTEXTS, SYMBOLS = ZMPI_INTERP_SYMBOLS };
 
 struct zmpi_interp_books {
     struct zmpi_sections sections;
-    struct zmpi_interp_groups groups; /* of contexts that share a book */
+    struct zmpi_interp_groups groups; /* each of contexts that share a book */
     size_t end[CONTEXTS];             /* where the codes of each group end */
     int32_t code[];                   /* group by group */
 };
@@ -25,7 +25,7 @@ struct zmpi_interp_books *zmpi_interp_books_new(size_t most)
 
 /* ---- encoder ---- */
 
-/* All codes of the tile, group by group, in the order in which they were coded. */
+/* Sorts the codes of the tile by group; each group keeps the order of coding. */
 static void sort_codes(struct zmpi_interp_work *w)
 {
     struct zmpi_interp_books *b = w->books;
@@ -46,7 +46,7 @@ static void sort_codes(struct zmpi_interp_work *w)
     }
 }
 
-/* The codes from `from` on to the section at hand. */
+/* Loads the next section of codes, from `from` on; returns their number. */
 static size_t load_section(struct zmpi_interp_books *b, size_t from, size_t end)
 {
     const size_t n = end - from < ZMPI_SECTION ? end - from : ZMPI_SECTION;
@@ -88,7 +88,7 @@ size_t zmpi_interp_books_pack(struct zmpi_interp_work *w, unsigned char *dst, si
 
 /* ---- decoder ---- */
 
-/* n codes of one book to `code`. */
+/* Decodes n codes of one book to `code`. Returns the place behind them; NULL: they are damaged. */
 static const unsigned char *take_group(struct zmpi_sections *s, size_t n, const unsigned char *at,
                                        const unsigned char *end, int32_t *code)
 {

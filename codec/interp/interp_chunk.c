@@ -1,4 +1,4 @@
-/* interp_chunk.c - a tile of floats to a chunk and back (format.md 1.5). */
+/* interp_chunk.c - makes a chunk of a tile of floats, and the tile of a chunk (format.md 1.5). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,17 +7,18 @@
 #include "interp/flare.h"
 
 enum {
-    KIND_CONSTANT = 0, /* 1 to 4: by that set */
+    KIND_CONSTANT = 0, /* 1 to 4: the number of a set */
     KIND_STORED = 255,
     FLAG_FILL = 1,
     FLAG_OTHERS = 2,
     HEAD = 4,
     SLACK = 8192
 };
-/* Magnitudes of codes are below: symbols end there. */
+/* All magnitudes of codes are below this, where the symbols end. */
 #define CODE_MOST (1u << 24)
 
-/* No classes, just the tile: of chunks without codes, and of the profile FLARE. */
+/* A set that needs the tile only and no classes: for chunks without codes, and for the profile
+ * FLARE. */
 static const struct zmpi_interp_set flat_set = {.family = ZMPI_INTERP_LORENZO};
 
 size_t zmpi_interp_chunk_most(size_t elements, size_t width)
@@ -25,7 +26,7 @@ size_t zmpi_interp_chunk_most(size_t elements, size_t width)
     return HEAD + elements * width + SLACK;
 }
 
-/* Behind it there is room for whole vectors. */
+/* Allocates memory with padding behind it, for loops of whole vectors. */
 static void *get(size_t bytes)
 {
     return aligned_alloc(64, (bytes + 511) / 64 * 64);
@@ -39,7 +40,7 @@ static void *get_zeros(size_t bytes)
     return p;
 }
 
-/* What tiles of these sets need. */
+/* Counts the cells and rows that tiles of these sets need. */
 static void count_cells(const size_t tile[3], const struct zmpi_interp_set *set, unsigned sets,
                         size_t *cells, size_t *rows)
 {
@@ -73,7 +74,7 @@ struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
     count_cells(tile, set, sets, &w->cells, &w->rows);
     w->most = tile[0] * tile[1] * tile[2];
     w->longest = tile[2] + 2 * PAD;
-    w->values = get_zeros(w->cells * sizeof *w->values); /* pads are computed with, too */
+    w->values = get_zeros(w->cells * sizeof *w->values); /* zeros, since loops read pads, too */
     w->sizes = get_zeros(w->cells);
     bool planes = false;
     for (unsigned k = 0; k < sets; k++)
@@ -145,7 +146,7 @@ static unsigned char *put_varint(unsigned char *at, uint64_t n)
     return at;
 }
 
-/* NULL: there is none. */
+/* Reads a number; NULL: there is none. */
 static const unsigned char *take_varint(const unsigned char *at, const unsigned char *end,
                                         uint64_t *n)
 {
@@ -160,8 +161,8 @@ static const unsigned char *take_varint(const unsigned char *at, const unsigned 
 
 /* ---- exceptions ---- */
 
-/* Runs of elements that are (1) or are not of a kind, as long as there are some that are. NULL: it
- * takes too much. */
+/* Writes the lengths of runs of elements that are not, and that are, of kind `of`, up to the last
+ * one that is. NULL: they take too much. */
 static unsigned char *put_runs(unsigned char *at, const unsigned char *end,
                                const unsigned char *kind, size_t n, unsigned char of)
 {
@@ -185,7 +186,7 @@ static unsigned char *put_runs(unsigned char *at, const unsigned char *end,
     return at;
 }
 
-/* Marks them; NULL: they are none. *count: of elements marked. */
+/* Reads such runs and marks their elements; NULL: they are damaged. *count: the marked elements. */
 static const unsigned char *take_runs(const unsigned char *at, const unsigned char *end,
                                       unsigned char *kind, size_t n, unsigned char of,
                                       size_t *count)
@@ -210,8 +211,8 @@ static const unsigned char *take_runs(const unsigned char *at, const unsigned ch
     }
 }
 
-/* The word that most exceptions are, if most are alike; NULL: there are none. Those that are none
- * by their error alone vote only where there are no others. */
+/* Returns the word of most exceptions, if most are alike; NULL: there are no exceptions. Exceptions
+ * that have only too large an error vote only if there are no others. */
 static const unsigned char *usual_exception(const struct zmpi_interp_work *w,
                                             const size_t extent[3], const struct zmpi_rows *src,
                                             size_t width)
@@ -233,7 +234,8 @@ static const unsigned char *usual_exception(const struct zmpi_interp_work *w,
     return candidate;
 }
 
-/* Kind 1: those that are the usual one, kind 2: the others. NULL: they take too much. */
+/* Writes the exceptions. Those with the usual word become kind 1, the others kind 2. NULL: they
+ * take too much. */
 static unsigned char *put_exceptions(struct zmpi_interp_work *w, const size_t extent[3],
                                      const struct zmpi_rows *src, size_t width,
                                      unsigned char *flags, unsigned char *at,
@@ -287,7 +289,7 @@ static size_t store(const size_t extent[3], const struct zmpi_rows *src, size_t 
     return HEAD + bytes;
 }
 
-/* A bit for each plane that has one `lag` before. Returns the bytes. */
+/* Writes a bit for each plane that has a plane `lag` before it. Returns the number of bytes. */
 static size_t put_planes(const struct zmpi_interp_work *w, size_t planes, unsigned char *at)
 {
     const size_t n = w->lag && planes > w->lag ? planes - w->lag : 0;
@@ -323,7 +325,7 @@ static void run_set(struct zmpi_interp_work *w, struct zmpi_interp_set *set, boo
         zmpi_interp_code_end(w);
 }
 
-/* What the profile with Huffman codes needs besides. False: no memory. */
+/* Allocates what the profile with Huffman codes needs in addition. False: no memory. */
 static bool need_books(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule)
 {
     if (rule->books && !w->books)
@@ -363,7 +365,7 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
         constant = all_zero(w);
     }
     w->loops->verify[is_f64](w, rule, extent, src, base);
-    if (w->codes.any >= CODE_MOST) /* what stands for exceptions has run away */
+    if (w->codes.any >= CODE_MOST) /* the values in place of exceptions have grown too large */
         return store(extent, src, width, dst, decoded);
     memset(dst, 0, HEAD);
     dst[0] = (unsigned char)(constant ? KIND_CONSTANT : set + 1);

@@ -4,7 +4,7 @@
  * a row of another class.
  */
 
-/* Even and odd elements apart, or together again. */
+/* Take even and odd elements apart, and put them together again. */
 static void split_row(const int32_t *restrict src, int n, int32_t *restrict even,
                       int32_t *restrict odd)
 {
@@ -35,7 +35,8 @@ static void merge_sizes(unsigned char *restrict dst, int n, const unsigned char 
     }
 }
 
-/* Class and row of it that row z, y of a level is in, but for x. */
+/* Returns the class of row z, y of a level, apart from its axis x; z and y become the row's place
+ * in it. */
 static unsigned class_of(unsigned axes, int *z, int *y)
 {
     unsigned p = 0;
@@ -100,7 +101,7 @@ static void merge_level_sizes(const struct level *l, unsigned axes, const struct
 
 /* ---- prediction ---- */
 
-/* What stands for points outside: v[-1], v[n] and v[n + 1] of n even points. a, b, c: the first
+/* Extrapolate the points outside: v[-1], v[n] and v[n + 1] of n even points. a, b, c: the first
  * three, or the last three from the end; as many as there are. */
 static int32_t before_first(int n, int32_t a, int32_t b, int32_t c)
 {
@@ -109,7 +110,7 @@ static int32_t before_first(int n, int32_t a, int32_t b, int32_t c)
     return n == 2 ? minus(times(a, 2), b) : a;
 }
 
-/* There is an odd point behind the last even one. */
+/* These two are for axes that end with an odd point. */
 static int32_t behind_odd(int n, int32_t a, int32_t b)
 {
     return n > 1 ? minus(times(a, 2), b) : a;
@@ -120,8 +121,8 @@ static int32_t behind_that(int n, int32_t a, int32_t b)
     return n > 1 ? minus(times(a, 3), times(b, 2)) : a;
 }
 
-/* Row j of the even points along an axis, `apart` cells apart, or what stands for it: in
- * `outside`. */
+/* Returns row j of the even points along an axis, `apart` cells apart. A row outside is
+ * extrapolated to `outside`. */
 static const int32_t *even_row(const int32_t *first, size_t apart, int j, int even, int odd,
                                size_t n, int32_t *outside)
 {
@@ -168,7 +169,8 @@ static void mean3(int32_t *restrict out, const int32_t *b, const int32_t *c, siz
         out[i] = add(add(times(add(out[i], c[i]), 5), times(b[i], 6)), 8) >> 4;
 }
 
-/* Points outside along x, which class e has even ones of and class c odd ones: to the pads. */
+/* Extrapolates points outside along x into the pads of class e, which has the even points; class c
+ * has the odd ones. */
 static void pad_values(const struct cells *e, const struct cells *c)
 {
     const int m = e->n[2];
@@ -182,7 +184,7 @@ static void pad_values(const struct cells *e, const struct cells *c)
         }
 }
 
-/* From the even rows, or planes, j - 1 to j + 2, `apart` cells apart. */
+/* Predicts from the even rows, or planes, j - 1 to j + 2, which are `apart` cells apart. */
 static void across(struct zmpi_interp_work *w, const int32_t *first, size_t apart, int j, int even,
                    int odd, bool is_cubic, size_t n, int32_t *out)
 {
@@ -197,7 +199,7 @@ static void across(struct zmpi_interp_work *w, const int32_t *first, size_t apar
     cubic(out, a, b, c, d, n);
 }
 
-/* Prediction along one axis for a strip of class p. */
+/* Predicts a strip of class p along one axis. */
 static void along(struct zmpi_interp_work *w, const struct level *l, unsigned p, unsigned axis,
                   bool is_cubic, const struct strip *s, int32_t *out)
 {
@@ -211,7 +213,7 @@ static void along(struct zmpi_interp_work *w, const struct level *l, unsigned p,
     } else if (axis == ZMPI_AXIS_Z) {
         across(w, row_of(e, 0, s->y), e->plane, s->z, e->n[0], c->n[0], is_cubic, s->n, out);
     } else {
-        /* Rows whose references are all there are done at once. */
+        /* All rows whose references lie inside are predicted at once. */
         const int end = s->y + s->rows, inner = end < e->n[1] - 2 ? end : e->n[1] - 2;
         for (int y = s->y, rows; y < end; y += rows) {
             rows = y >= 1 && y < inner ? inner - y : 1;
@@ -221,7 +223,7 @@ static void along(struct zmpi_interp_work *w, const struct level *l, unsigned p,
     }
 }
 
-/* Prediction of a strip, to scratch[1]. */
+/* Predicts a strip, to scratch[1]. */
 static void predict(struct zmpi_interp_work *w, const struct level *l, unsigned p, unsigned way,
                     const struct strip *s)
 {
@@ -246,7 +248,7 @@ static void add_sizes(uint16_t *restrict sum, const unsigned char *a, const unsi
             sum[i] = (uint16_t)(sum[i] + a[i] + b[i]);
 }
 
-/* Sums of the sizes at the reference points, to w->sums. Returns how many axes they are of. */
+/* Adds up the sizes at the reference points in w->sums. Returns over how many axes. */
 static int sum_sizes(struct zmpi_interp_work *w, const struct level *l, unsigned p, unsigned way,
                      const struct strip *s)
 {
@@ -262,7 +264,7 @@ static int sum_sizes(struct zmpi_interp_work *w, const struct level *l, unsigned
             b = s->z + 1 < e->n[0] ? a + e->plane : a;
         if (axis == ZMPI_AXIS_Y) {
             b = a + e->row;
-            if (s->y + s->rows == e->n[1]) { /* there is nothing behind the last row */
+            if (s->y + s->rows == e->n[1]) { /* nothing follows the last row */
                 const size_t last = (size_t)(s->rows - 1) * e->row;
                 add_sizes(w->sums + last, a + last, a + last, (size_t)c->n[2], !axes);
                 n = last;
@@ -278,7 +280,8 @@ static int sum_sizes(struct zmpi_interp_work *w, const struct level *l, unsigned
 
 enum { FEW_POINTS = 64 };
 
-/* Codes of values against predictions, in steps of 2^bits; the values become what is decoded. */
+/* Makes codes of values less predictions, in steps of 2^bits; the values become the decoded ones.
+ */
 static void quantize(int32_t *restrict value, unsigned char *restrict size,
                      const int32_t *restrict predicted, int32_t *restrict code,
                      unsigned char *restrict symbol, size_t n, int bits)
@@ -294,7 +297,8 @@ static void quantize(int32_t *restrict value, unsigned char *restrict size,
     }
 }
 
-/* How many values are not whole steps from their predictions: hardly any, if they were decoded. */
+/* Counts the values that are not whole steps from their predictions: hardly any, if they were
+ * decoded before. */
 static size_t count_off(const int32_t *value, const int32_t *predicted, size_t n, int bits)
 {
     const int32_t mask = (1 << bits) - 1;
@@ -307,7 +311,7 @@ static size_t count_off(const int32_t *value, const int32_t *predicted, size_t n
 // It predicts, too.
 #include "interp/interp_planes_t.h"
 
-/* Counts of magnitudes. */
+/* Counts the magnitudes of a row's codes in w->tried. */
 static void try_row(struct zmpi_interp_work *w, const int32_t *value, const int32_t *predicted,
                     size_t n, int bits)
 {
@@ -324,7 +328,8 @@ static void try_row(struct zmpi_interp_work *w, const int32_t *value, const int3
         w->tried[code[i]]++;
 }
 
-/* A strip whose prediction is in scratch[1]; sums: NULL for anchors, whose context is set. */
+/* Encodes a strip whose prediction is in scratch[1]. sums: NULL for anchors, which have a context
+ * of their own. */
 static void encode_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
                          const uint16_t *sums, int axes, int bits)
 {
@@ -379,8 +384,9 @@ static void code_class(struct zmpi_interp_work *w, const struct level *l, unsign
         }
 }
 
-/* The way that costs least, of those first that the values were decoded by. Magnitudes alone, since
- * signs cost the same by any. A few points would not tell ways apart. */
+/* Returns the way that costs least; if the values were decoded before, the way by which they were
+ * comes first. Only magnitudes count, since signs cost the same by every way. Few points cannot
+ * tell ways apart. */
 static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, unsigned p, int bits)
 {
     const struct cells *c = &l->of[p];
@@ -390,7 +396,7 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
     uint64_t least = UINT64_MAX;
     if ((size_t)rows * (size_t)c->n[2] < FEW_POINTS)
         return best;
-    size_t fewest = SIZE_MAX; /* that are off */
+    size_t fewest = SIZE_MAX; /* values that are off */
     for (unsigned way = 1; way < 16; way++) {
         if (way & 7 & ~p || !(way & 7))
             continue;
@@ -406,7 +412,7 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
             try_row(w, differs ? w->scratch[0] : value, w->scratch[1], s.n, bits);
         }
         uint64_t cost = zmpi_interp_entropy(w->logs, w->tried, ZMPI_INTERP_MAGNITUDE + 1);
-        cost += (uint64_t)w->tried[ZMPI_INTERP_MAGNITUDE] << 18; /* those beyond cost more */
+        cost += (uint64_t)w->tried[ZMPI_INTERP_MAGNITUDE] << 18; /* larger ones cost more */
         const size_t now = zmpi_interp_known(w) ? w->off : SIZE_MAX;
         if (now < fewest || (now == fewest && cost < least)) {
             least = cost;
@@ -419,7 +425,8 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
     return best;
 }
 
-/* Anchors: each row from the one before; the first of a difference from nothing. */
+/* Codes anchors. Each row is predicted from the one before; the first row of a plane that is coded
+ * as a difference is predicted from zeros. */
 static void code_anchors(struct zmpi_interp_work *w, const struct cells *c, int bits)
 {
     memset(w->contexts, ZMPI_INTERP_CONTEXTS - 1, (size_t)c->n[2]);
@@ -436,7 +443,8 @@ static void code_anchors(struct zmpi_interp_work *w, const struct cells *c, int 
         }
 }
 
-/* A level of few points may have some exceptions. */
+/* Sets w->unlike if too many values of a level are off. A level of few points may have some
+ * exceptions. */
 static void watch_level(struct zmpi_interp_work *w, size_t seen, size_t off)
 {
     w->unlike |= w->off - off > (w->seen - seen) / 8 + 2;

@@ -1,4 +1,4 @@
-/* interp_loops_avx2.c - the loops of encoder 3, compiled for AVX2: CMakeLists.txt says so. */
+/* interp_loops_avx2.c - the loops of encoder 3, compiled for AVX2 (see CMakeLists.txt). */
 #ifdef __x86_64__
 #define LOOPS     zmpi_interp_loops_avx2
 #define PUT_WORDS NULL

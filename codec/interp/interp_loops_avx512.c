@@ -1,4 +1,4 @@
-/* interp_loops_avx512.c - the loops of encoder 3, compiled for AVX-512: CMakeLists.txt says so. */
+/* interp_loops_avx512.c - the loops of encoder 3, compiled for AVX-512 (see CMakeLists.txt). */
 #ifdef __x86_64__
 #define LOOPS     zmpi_interp_loops_avx512
 #define PUT_WORDS zmpi_avx512_interp_put

@@ -1,14 +1,15 @@
 /*
- * interp_loops_t.h - template, included once per instruction set: what takes the time of encoder 3.
- * Simple loops, which compilers make vectors of. LOOPS: the table's name; PUT_WORDS, TAKE_ROWS:
- * functions that this set has, or NULL.
+ * interp_loops_t.h - template, included once per instruction set: the loops of encoder 3 that take
+ * most time. They are simple, so that compilers turn them into vectors. LOOPS: the table's name;
+ * PUT_WORDS, TAKE_ROWS: functions of this set, or NULL.
  */
 #include <math.h>
 #include <string.h>
 
 #include "interp/interp_work.h"
 
-/* Integers of a chunk are at most so far from its base; products with all weights fit 32 bits. */
+/* Integers of a chunk are at most this far from its base. Then products with all weights fit 32
+ * bits. */
 #define REACH 33554432.0
 
 #define T       float

@@ -1,7 +1,8 @@
 /* interp_lorenzo_t.h - template: prediction of rounded values from their neighbours
  * (format.md 1.5). */
 
-/* What a row is predicted from, but for x: to `sum`. Returns where x begins. */
+/* Adds up in `sum` what a row is predicted from, without x. Returns the difference before the first
+ * one, from which x begins. */
 static int32_t start_row(const struct cells *c, unsigned axes, int z, int y, int32_t *restrict sum)
 {
     const size_t n = (size_t)c->n[2];
@@ -24,7 +25,8 @@ static int32_t start_row(const struct cells *c, unsigned axes, int z, int y, int
     return !from && nearest ? nearest[0] : 0;
 }
 
-/* d of each element of a row: where there is no value, what costs least. */
+/* Makes the difference d of each element of a row. An element without a value gets the d that costs
+ * least. */
 static void differ(const int32_t *row, const int32_t *sum, size_t n, bool by_x, uint32_t last,
                    uint32_t *restrict d)
 {
@@ -81,7 +83,7 @@ static void lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_set *se
         for (int y = 0; y < c->n[1]; y++) {
             const int32_t *row = c->value + (size_t)z * c->plane + (size_t)y * c->row;
             for (int i = 0; i < c->n[2]; i++)
-                w->off += (row[i] & ((1 << bits) - 1)) != 0; /* no value is such a multiple */
+                w->off += (row[i] & ((1 << bits) - 1)) != 0; /* NO_VALUE is a whole step */
             w->seen += (size_t)c->n[2];
         }
     if (w->mode != DECODE)

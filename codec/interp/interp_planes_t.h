@@ -1,10 +1,11 @@
 /*
- * interp_planes_t.h - template: planes less the decoded ones `lag` before (format.md 1.5). Cells
- * hold such differences, which others are predicted from; `whole` holds what they are differences
- * to.
+ * interp_planes_t.h - template: planes are coded as differences from the decoded planes `lag`
+ * before (format.md 1.5). Cells hold these differences and are predicted from one another; `whole`
+ * holds the decoded values themselves.
  */
 
-/* The row that is `lag` planes before, if the strip's plane is coded less it; else NULL. */
+/* Returns the decoded row `lag` planes before, if the strip's plane is coded as a difference; else
+ * NULL. */
 static const int32_t *whole_before(const struct zmpi_interp_work *w, const struct cells *c,
                                    const struct strip *s)
 {
@@ -20,7 +21,7 @@ static void subtract(int32_t *value, const int32_t *from, const int32_t *before,
             from[i] == NO_VALUE || before[i] == NO_VALUE ? NO_VALUE : minus(from[i], before[i]);
 }
 
-/* A strip of cells is coded. */
+/* Keeps the decoded values of a strip after its cells have been coded. */
 static void keep_whole(const struct zmpi_interp_work *w, const struct cells *c,
                        const struct strip *s, const int32_t *before)
 {
@@ -35,7 +36,7 @@ static void keep_whole(const struct zmpi_interp_work *w, const struct cells *c,
 
 /* ---- the encoder's choice ---- */
 
-/* The longest way between points that a plane is judged by; rows of each. */
+/* The longest distance between the points by which a plane is judged; rows for each distance. */
 enum { PLANE_STEPS = 16, PLANE_ROWS = 4 };
 
 static int32_t nearest_step(int32_t v)
@@ -43,7 +44,8 @@ static int32_t nearest_step(int32_t v)
     return add(v, 128) & ~255;
 }
 
-/* Row z, y as it would be decoded, or its difference to that of the plane before. */
+/* Makes row z, y exactly and as it would be decoded; lag: its difference from the row `lag` planes
+ * before. */
 static void rounded_row(struct zmpi_interp_work *w, int z, int y, int lag, int32_t *restrict exact,
                         int32_t *restrict rounded)
 {
@@ -62,7 +64,7 @@ static void try_value(struct zmpi_interp_work *w, int32_t difference)
     w->tried[a < ZMPI_INTERP_MAGNITUDE ? a : ZMPI_INTERP_MAGNITUDE]++;
 }
 
-/* Every second point of a row against its neighbours in it, `apart` elements away. */
+/* Predicts every second point of a row from its neighbours in the row, `apart` elements away. */
 static void try_along(struct zmpi_interp_work *w, const int32_t *exact, const int32_t *rounded,
                       int apart)
 {
@@ -80,7 +82,7 @@ static void try_between(struct zmpi_interp_work *w, const int32_t *exact, const 
         try_value(w, minus(exact[x], add(above[x], below[x]) >> 1));
 }
 
-/* What a plane costs by linear prediction of points of some rows of some levels. */
+/* Estimates the cost of a plane: linear prediction of points in some rows of some levels. */
 static uint64_t plane_cost(struct zmpi_interp_work *w, unsigned axes, int z, int lag)
 {
     const int rows = w->flat.n[1];
@@ -104,8 +106,8 @@ static uint64_t plane_cost(struct zmpi_interp_work *w, unsigned axes, int z, int
            ((uint64_t)w->tried[ZMPI_INTERP_MAGNITUDE] << 18);
 }
 
-/* How many finest points of a plane are not whole steps from what they are predicted by, by the
- * best of all ways. */
+/* Counts the finest points of a plane that are not whole steps from their predictions, by the way
+ * that has the fewest. */
 static size_t fewest_off(struct zmpi_interp_work *w, unsigned p, int z, int bits)
 {
     const struct level *l = &w->level[0];
@@ -125,8 +127,8 @@ static size_t fewest_off(struct zmpi_interp_work *w, unsigned p, int z, int bits
     return least;
 }
 
-/* The finest classes of a plane become differences, pads too, or what they were: `whole` keeps that
- * meanwhile. */
+/* Turns the finest classes of a plane, with their pads, into differences, or back; `whole` keeps
+ * the values meanwhile. */
 static void exchange_plane(const struct zmpi_interp_work *w, unsigned axes, int z, bool back)
 {
     for (unsigned q = 0; q < 8; q++) {
@@ -143,7 +145,7 @@ static void exchange_plane(const struct zmpi_interp_work *w, unsigned axes, int 
     }
 }
 
-/* What was the plane decoded by? Both may fit but for some rounding. */
+/* Was the plane decoded as a difference? Both ways may fit, apart from rounding. */
 static bool was_difference(struct zmpi_interp_work *w, unsigned axes, unsigned p, int z, int bits)
 {
     const size_t as_it_is = fewest_off(w, p, z, bits);
@@ -153,7 +155,7 @@ static bool was_difference(struct zmpi_interp_work *w, unsigned axes, unsigned p
     return as_difference < as_it_is;
 }
 
-/* Which planes are coded less the one before: what is cheaper, or what they were decoded by. */
+/* Chooses the planes that are coded as differences: by cost, or as they were decoded before. */
 static void choose_planes(struct zmpi_interp_work *w, const struct zmpi_interp_set *set)
 {
     const struct level *l = &w->level[0];

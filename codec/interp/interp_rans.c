@@ -1,4 +1,4 @@
-/* interp_rans.c - codes as symbols, and these by rANS in lanes (format.md 1.5). */
+/* interp_rans.c - turns codes into symbols, and codes these by rANS in lanes (format.md 1.5). */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -15,7 +15,7 @@ enum {
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define LOWEST        ((uint32_t)1 << 16) /* states are at least this between symbols */
 
-/* The symbol of a large code, and the raw bits behind it. */
+/* Returns the symbol of a large code, and its raw bits. */
 static unsigned escape(int32_t code, unsigned *extra_bits, uint32_t *extra)
 {
     const uint32_t size = code < 0 ? 0 - (uint32_t)code : (uint32_t)code, over = size - DIRECT - 1;
@@ -27,14 +27,15 @@ static unsigned escape(int32_t code, unsigned *extra_bits, uint32_t *extra)
 
 /* ---- packing ---- */
 
-/* 1 or 0, without a branch: nobody can tell which of them the next will be. */
+/* 1 or 0, without a branch, which a processor could not predict. */
 static inline uint32_t is_below(uint32_t a, uint32_t b)
 {
     return (uint32_t)(((uint64_t)a - b) >> 63);
 }
 
-/* One symbol of a pair, into a lane's state x: with its frequency f and first slot, x becomes x / f
- * * 4096 + x % f + first, and if it would outgrow 32 bits a word of it goes out before. */
+/* Puts one pair's symbol into a lane's state x. With its frequency f and first slot, x becomes x /
+ * f * 4096 + x % f + first. If that would not fit 32 bits, the lower 16 bits of x are written
+ * first. */
 static inline unsigned char *put_symbol(const uint32_t *slots, unsigned pair, unsigned char *at,
                                         uint32_t *state)
 {
@@ -45,7 +46,7 @@ static inline unsigned char *put_symbol(const uint32_t *slots, unsigned pair, un
     return at - 2 * gives;
 }
 
-/* The words of all codes, backwards to `end`; where they begin. */
+/* Writes the words of all codes, backwards from `end`; returns where they begin. */
 static ALWAYS_INLINE unsigned char *put_words(const struct codes *c, const uint32_t *slots,
                                               unsigned lanes, unsigned char *end,
                                               uint32_t states[16])
@@ -69,7 +70,7 @@ static ALWAYS_INLINE unsigned char *put_words(const struct codes *c, const uint3
     return at;
 }
 
-/* Of each pair, by the table of its context, its first slot and its frequency. */
+/* Fills in first slot and frequency of each pair, from the table of its context. */
 static void fill_pairs(const struct zmpi_interp_groups *g, const struct table *tables,
                        uint32_t pairs[ZMPI_INTERP_PAIRS])
 {
@@ -162,7 +163,7 @@ bool zmpi_interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, si
     w->in.slots = w->slots;
     for (unsigned k = 0; k < CONTEXTS; k++)
         w->in.table[k] = (uint32_t)of[k] << PRECISION;
-    const unsigned char *at = b.at, *end = src + size; /* all bytes begun are taken whole */
+    const unsigned char *at = b.at, *end = src + size; /* the next part begins at a whole byte */
     const size_t states = (size_t)4 << log_lanes;
     if (b.have || (size_t)(end - at) < 4 + states)
         return false;
@@ -199,7 +200,7 @@ bool zmpi_interp_unpacked(const struct zmpi_interp_work *w)
 
 /* ---- unpacking: rows ---- */
 
-/* The symbol that a lane's state stands for. all: there is a word for it. */
+/* Takes the symbol that a lane's state stands for. all: a word for it is certain to be there. */
 static ALWAYS_INLINE unsigned take_symbol(struct unrans *in, unsigned context,
                                           const unsigned char **at, uint32_t *state, bool all)
 {
@@ -214,7 +215,8 @@ static ALWAYS_INLINE unsigned take_symbol(struct unrans *in, unsigned context,
     return slot & 127;
 }
 
-/* Symbols of a row; the largest of them, or more. all: there is a word for each. */
+/* Takes the symbols of a row; returns at least the largest of them. all: a word for each is certain
+ * to be there. */
 static ALWAYS_INLINE unsigned take_symbols(struct zmpi_interp_work *w,
                                            unsigned char *restrict symbol, size_t n, unsigned lanes,
                                            bool all)
@@ -281,7 +283,8 @@ void zmpi_interp_escape(struct zmpi_interp_work *w, int32_t code, size_t n, size
     *pair = (uint16_t)((*pair & ~127u) | (s < SYMBOLS ? s : SYMBOLS - 1)); /* else: stored */
 }
 
-/* Neighbours are often alike, and the same number is not counted twice at once. */
+/* Two sets of counts take turns: neighbours are often alike, and two additions to the same count
+ * would wait for each other. */
 void zmpi_interp_code_end(struct zmpi_interp_work *w)
 {
     const struct codes *c = &w->codes;

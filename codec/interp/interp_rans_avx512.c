@@ -1,6 +1,6 @@
-/* interp_rans_avx512.c - symbols of encoder 3 (format.md 1.5), one of each lane at a time. */
+/* interp_rans_avx512.c - symbols of encoder 3 (format.md 1.5), one for each lane at a time. */
 #ifdef __x86_64__
-#include <immintrin.h> /* the tests' own, where they emulate AVX-512 */
+#include <immintrin.h> /* the tests have their own to emulate AVX-512 */
 
 #include "interp/interp_work.h"
 
@@ -8,12 +8,13 @@
 
 enum { LANES = 16, WORDS = 2 * LANES /* bytes */, PRECISION = ZMPI_INTERP_PRECISION };
 
-/* The slots of 16 contexts' groups that lanes' states point to; the states of `row` go on. */
+/* Takes the slots that the lanes' states point to, in the tables of 16 contexts' groups. The states
+ * of the lanes in `row` advance. */
 TARGET static inline __m512i take_slots(const struct unrans *in, __m256i groups, __mmask16 row,
                                         __m512i *x, const unsigned char **at)
 {
     const __m512i within = _mm512_set1_epi32((1 << PRECISION) - 1), one = _mm512_set1_epi32(1);
-    const __m512i above = _mm512_set1_epi32(-0x10000); /* any such bit: at least 2^16 */
+    const __m512i above = _mm512_set1_epi32(-0x10000); /* any such bit: a state of at least 2^16 */
     const __m512i table = _mm512_slli_epi32(_mm512_cvtepu16_epi32(groups), PRECISION);
     const __m512i place = _mm512_or_epi32(table, _mm512_and_si512(*x, within));
     const __m512i slot = _mm512_i32gather_epi32(place, in->slots, 4);
@@ -29,7 +30,7 @@ TARGET static inline __m512i take_slots(const struct unrans *in, __m256i groups,
     return slot;
 }
 
-/* The same of 4 lanes, of as many elements as `row` has. */
+/* The same with 4 lanes, for as many elements as `row` has. */
 TARGET static inline __m512i take_slots_of_4(const struct unrans *in, __m256i groups, __mmask16 row,
                                              uint32_t x[4], const unsigned char **at)
 {
@@ -52,7 +53,7 @@ TARGET static inline __m512i take_slots_of_4(const struct unrans *in, __m256i gr
     return _mm512_loadu_si512(slot);
 }
 
-/* Of the symbols in slots: values, if these have no raw bits. */
+/* Writes the values of the symbols in slots that have no raw bits. */
 TARGET static inline void put_values(const struct row_run *r, size_t at, __m512i slot)
 {
     const __m512i s = _mm512_and_si512(slot, _mm512_set1_epi32(127)), one = _mm512_set1_epi32(1);
@@ -65,7 +66,7 @@ TARGET static inline void put_values(const struct row_run *r, size_t at, __m512i
                         _mm512_add_epi32(from, _mm512_sll_epi32(code, _mm_cvtsi32_si128(r->bits))));
 }
 
-/* Those that have raw bits: values, and sizes. */
+/* Writes values and sizes of symbols with raw bits. */
 TARGET static __attribute__((noinline)) void put_escapes(struct unrans *in, const struct row_run *r,
                                                          size_t at, const unsigned char *symbol,
                                                          uint32_t escaped)
@@ -92,9 +93,9 @@ TARGET static inline __m512i join(__m512i low, __m512i high)
 }
 
 /*
- * 32 elements at a time, their sizes as 16-bit numbers. Rows of no more have those of the row above
- * in a register: what was just stored could not be loaded for long. Rows are read and written in
- * whole vectors.
+ * Decodes 32 elements at a time, with their sizes as 16-bit numbers. For rows of 32 elements or
+ * fewer, the sizes of the row above stay in a register: a load so soon after the store would wait
+ * for it. Rows are read and written in whole vectors.
  */
 TARGET static inline __attribute__((always_inline)) int take_rows(struct unrans *in,
                                                                   const struct row_run *r, bool few)
@@ -191,9 +192,10 @@ TARGET int zmpi_avx512_interp_rows(struct unrans *in, const struct row_run *r)
 }
 
 /*
- * 16 symbols at a time, each into its own lane's state x: with its frequency f and first slot, x
- * becomes x / f * 4096 + x % f + first, and if it would outgrow 32 bits a word of it goes out
- * before. x / f is below 2^20: by floats it is right to one, and its remainder tells which way.
+ * Puts 16 symbols at a time, each into the state x of its own lane. With its frequency f and first
+ * slot, x becomes x / f * 4096 + x % f + first. If that would not fit 32 bits, the lower 16 bits of
+ * x are written first. x / f is below 2^20: floats compute it with an error of at most one, and the
+ * remainder tells which way to correct it.
  */
 TARGET unsigned char *zmpi_avx512_interp_put(const struct codes *c, const uint32_t *slots,
                                              unsigned char *end, uint32_t state[16])

@@ -1,6 +1,6 @@
 /* interp_rows_t.h - template: contexts of rows, and their codes (format.md 1.5). Several rows of a
- * class are one strip of cells, so that loops are long; what stands in the pads between them is
- * never used. */
+ * class form one strip of cells, so that loops are long; results in the pads between them are never
+ * used. */
 
 static int32_t add(int32_t a, int32_t b)
 {
@@ -43,14 +43,14 @@ static struct strip strip_of(const struct cells *c, int z, int y, int rows)
     return (struct strip){z, y, rows, (size_t)(rows - 1) * c->row + (size_t)c->n[2]};
 }
 
-/* From row y on, as many as scratch has room for. */
+/* Returns the rows from y on that fit into scratch. */
 static struct strip next_strip(const struct cells *c, int z, int y)
 {
     const int fit = (int)(ZMPI_INTERP_STRIP / c->row), left = c->n[1] - y;
     return strip_of(c, z, y, fit < 1 ? 1 : fit < left ? fit : left);
 }
 
-/* What stands beside the ends of rows. */
+/* Repeats the sizes at the ends of rows into the pads. */
 static void pad_sizes(const struct cells *c, const struct strip *s)
 {
     unsigned char *size = sizes_of(c, s->z, s->y);
@@ -62,7 +62,7 @@ static void pad_sizes(const struct cells *c, const struct strip *s)
 
 /* ---- contexts ---- */
 
-/* Sums that a context is made of fall into 8 classes. */
+/* Puts the sums that make a context into 8 classes. */
 static void classify(unsigned char *restrict context, const unsigned char *above,
                      const unsigned char *before, size_t n, unsigned shift)
 {
@@ -80,7 +80,7 @@ static void classify(unsigned char *restrict context, const unsigned char *above
     }
 }
 
-/* Limits between three classes of sums at reference points. */
+/* The limits between three classes of sums at reference points. */
 static void limits(unsigned shift, int axes, uint16_t *low, uint16_t *high)
 {
     static const unsigned char at_0[] = {0, 1, 2, 4};
@@ -88,14 +88,14 @@ static void limits(unsigned shift, int axes, uint16_t *low, uint16_t *high)
     *high = (uint16_t)(shift ? axes * (11 << shift) / 2 : at_0[axes]);
 }
 
-/* Contexts of a strip from rows above and before, and from sums of sizes at `axes` pairs of
- * reference points; NULL: there are none. */
+/* Makes the contexts of a strip from the rows above and before, and from sums of sizes at `axes`
+ * pairs of reference points (NULL: there are none). */
 static void make_contexts(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
                           const uint16_t *sums, int axes)
 {
     unsigned char *restrict context = w->contexts;
     const unsigned char *row = sizes_of(c, s->z, s->y);
-    size_t first = 0; /* cells of the first row of a plane */
+    size_t first = 0; /* cells of a plane's first row */
     if (s->y == 0) {
         first = s->rows > 1 ? c->row : s->n;
         if (s->z)
@@ -120,7 +120,7 @@ static void make_contexts(struct zmpi_interp_work *w, const struct cells *c, con
 
 /* ---- codes ---- */
 
-/* A row's symbols and contexts, to those of the tile. */
+/* Appends a row's symbols and contexts to those of the tile. */
 static void put_row(struct zmpi_interp_work *w, const int32_t *code,
                     const unsigned char *restrict symbol, const unsigned char *restrict context,
                     size_t n)
@@ -140,7 +140,8 @@ static void put_row(struct zmpi_interp_work *w, const int32_t *code,
         }
 }
 
-/* A row's codes, of books. True: some have raw bits by rANS. */
+/* Takes a row's codes from w->given and finds their symbols. True: some symbols would have raw
+ * bits. */
 static bool take_given(struct zmpi_interp_work *w, int32_t *restrict code,
                        unsigned char *restrict symbol, size_t n)
 {
@@ -159,7 +160,7 @@ static bool take_given(struct zmpi_interp_work *w, int32_t *restrict code,
     return most >= ZMPI_INTERP_ESCAPES;
 }
 
-/* A row's codes and sizes: contexts are in w->contexts. */
+/* Takes a row's codes and sizes; its contexts are in w->contexts. */
 static void take_row(struct zmpi_interp_work *w, int32_t *restrict code,
                      unsigned char *restrict symbol, unsigned char *restrict size, size_t n)
 {
@@ -188,8 +189,8 @@ static void reconstruct(int32_t *restrict value, const int32_t *restrict predict
         value[i] = add(predicted ? predicted[i] : 0, times(code[i], 1u << bits));
 }
 
-/* The values of a strip, by what is predicted, NULL: zeros, and codes of 2^bits; sums as for
- * make_contexts. Contexts of anchors are in w->contexts. */
+/* Decodes the values of a strip from predictions (NULL: zeros) and codes in steps of 2^bits. sums:
+ * as for make_contexts. Contexts of anchors are in w->contexts. */
 static void take_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
                        const uint16_t *sums, int axes, bool anchors, const int32_t *predicted,
                        int bits, int32_t *value)

@@ -1,4 +1,5 @@
-/* interp_tables.c - tables of frequencies, and which contexts share one (format.md 1.5). */
+/* interp_tables.c - makes tables of frequencies, and decides which contexts share one (format.md
+ * 1.5). */
 #include <string.h>
 
 #include "interp/interp_bits.h"
@@ -15,7 +16,7 @@ enum {
 void zmpi_interp_logs(uint16_t logs[1025])
 {
     for (uint32_t i = 0; i <= 1024; i++) {
-        uint64_t x = ((uint64_t)1024 + i) << 20; /* 1 to 2, 30 bits behind the point */
+        uint64_t x = ((uint64_t)1024 + i) << 20; /* from 1 to 2, with 30 bits behind the point */
         uint32_t log = 0;
         for (int bit = 14; bit >= 0; bit--) {
             x = x * x >> 30;
@@ -82,7 +83,7 @@ static unsigned expected(unsigned last, unsigned s)
     return last > less ? last - less : 1;
 }
 
-/* Numbers from 0 in 3 bits (0 to 3), 5 (4 to 11), 7, ... */
+/* Writes a number: 0 to 3 in 3 bits, 4 to 11 in 5, larger ones in 7, ... */
 static void put_number(struct put *p, uint32_t n)
 {
     const unsigned e = 31 - (unsigned)__builtin_clz(n / 4 + 1);
@@ -103,7 +104,7 @@ void zmpi_interp_put_table(struct put *p, const unsigned char *g, unsigned symbo
     unsigned last = HEAVIEST + 4;
     put_bits(p, symbols, 7);
     for (unsigned s = 0; s < symbols; s++) {
-        if (s + 1 < symbols) /* the last one does occur */
+        if (s + 1 < symbols) /* the last one always occurs */
             put_bits(p, g[s] != 0, 1);
         if (!g[s])
             continue;
@@ -161,7 +162,7 @@ unsigned zmpi_interp_weigh(const uint32_t *counts, unsigned char *g)
 
 /* ---- which contexts share a table ---- */
 
-/* The cost in 1/32768 bits, including the table. */
+/* The cost of these counts in 1/32768 bits, with their table. */
 static uint64_t cost_of(const uint16_t *logs, const uint32_t *counts)
 {
     unsigned used = 0;

@@ -1,11 +1,12 @@
 /*
  * interp_values_t.h - template, included once per float type: T the type, BITS its bits, FABS its
- * fabs, NEXT its nextafter, NAME(f) the functions. Simple loops, which compilers make vectors of.
+ * fabs, NEXT its nextafter, NAME(f) the functions. Loops are simple, so that compilers turn them
+ * into vectors.
  */
 
 typedef T __attribute__((aligned(1), may_alias)) NAME(any_place);
 
-/* What is no value: NaN, Inf, -0, fill values, and all that is kept. */
+/* Tells which elements are not values: NaN, Inf, -0, fill values, and all from `keep` on. */
 struct NAME(kept) {
     T keep;
     BITS fill[2];
@@ -13,12 +14,12 @@ struct NAME(kept) {
 
 static struct NAME(kept) NAME(kept_of)(const struct zmpi_interp_rule *rule)
 {
-    const T keep = (T)rule->keep; /* |x| < what is not below it: the same */
+    const T keep = (T)rule->keep; /* rounded up below: for x of type T, |x| < it is the same */
     return (struct NAME(kept)){.keep = (double)keep < rule->keep ? NEXT(keep, (T)INFINITY) : keep,
                                .fill = {(BITS)rule->fill[0], (BITS)rule->fill[1]}};
 }
 
-/* x, or NaN in its place. Without a branch: loops are vectors. */
+/* Returns x, or NaN if it is not a value. Has no branch, so that loops become vectors. */
 static inline T NAME(value_of)(T x, const struct NAME(kept) * kept)
 {
     BITS b;
@@ -30,8 +31,8 @@ static inline T NAME(value_of)(T x, const struct NAME(kept) * kept)
     return x;
 }
 
-/* Row r of the tile, with something behind it up to whole vectors. Rows are too far apart for the
- * machine to fetch them by itself. */
+/* Returns row r of the tile, which can be read up to whole vectors. It prefetches the next ones:
+ * rows are too far apart for the hardware to do so. */
 static const NAME(any_place) * NAME(row)(const struct zmpi_interp_work *w, const size_t extent[3],
                                          const struct zmpi_rows *src, size_t r)
 {
@@ -44,7 +45,7 @@ static const NAME(any_place) * NAME(row)(const struct zmpi_interp_work *w, const
                                ahead % extent[1] * src->row + b);
     if ((size_t)(last - row) >= 16 * sizeof(T))
         return (const NAME(any_place) *)row;
-    memcpy(w->clean[0], row, n * sizeof(T)); /* the array may end behind it */
+    memcpy(w->clean[0], row, n * sizeof(T)); /* the array may end there */
     return w->clean[0];
 }
 
@@ -60,7 +61,7 @@ static void NAME(range_row)(const NAME(any_place) * x, size_t n, const struct NA
     }
 }
 
-/* Of the elements with a value: column by column, then of all. */
+/* Finds the range of the elements with a value: of each column first, then of all. */
 static bool NAME(range)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                         const size_t extent[3], const struct zmpi_rows *src, double *least,
                         double *most)
@@ -82,7 +83,7 @@ static bool NAME(range)(const struct zmpi_interp_work *w, const struct zmpi_inte
     return *least <= *most;
 }
 
-/* A value in the middle of many: of samples. */
+/* Returns a value in the middle of sampled ones. */
 static double NAME(middle)(const struct zmpi_interp_rule *rule, const size_t extent[3],
                            const struct zmpi_rows *src)
 {
@@ -105,15 +106,15 @@ static double NAME(middle)(const struct zmpi_interp_rule *rule, const size_t ext
     return count ? (double)sample[count / 2] : 0;
 }
 
-/* Integers of a row, less the base; those that reach too far, and what is no value, are exceptions.
- */
+/* Makes a row's integers, less the base. Those beyond REACH, and elements that are not values,
+ * become exceptions. */
 static void NAME(load_row)(const NAME(any_place) * x, size_t n, const struct NAME(kept) * kept,
                            double inverse, double base, int32_t *restrict value,
                            unsigned char *restrict exception)
 {
     const size_t m = whole(n, 16);
     const struct NAME(kept) k = *kept;
-    if (fabs(base) < 0x1p50) /* sums round as rint does, and vectors have them */
+    if (fabs(base) < 0x1p50) /* then sums round as rint does, and become vectors */
         for (size_t i = 0; i < m; i++) {
             const T v = NAME(value_of)(x[i], &k);
             const double d = ((double)v * inverse + 0x1.8p52) - 0x1.8p52 - base;
@@ -128,7 +129,7 @@ static void NAME(load_row)(const NAME(any_place) * x, size_t n, const struct NAM
         }
 }
 
-/* False: there is nothing that could be an integer. */
+/* False: no value could be an integer. */
 static bool NAME(load)(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                        const size_t extent[3], const struct zmpi_rows *src, double *base)
 {
@@ -152,7 +153,8 @@ static bool NAME(load)(struct zmpi_interp_work *w, const struct zmpi_interp_rule
     return true;
 }
 
-/* Both sums and products of whole numbers below 2^53: one rounding, and one more to f32. */
+/* base + v is a whole number below 2^53 and so exact: the product rounds once, and once more to
+ * f32. */
 static void NAME(unload_row)(const int32_t *restrict v, size_t n, double unit, double base,
                              T *restrict x)
 {
@@ -179,7 +181,7 @@ static void NAME(unload)(const struct zmpi_interp_work *w, const struct zmpi_int
     }
 }
 
-/* Are the values what integers are decoded to, but for some? Zeros tell nothing. */
+/* Are the values, with few left out, such as integers decode to? Zeros tell nothing. */
 static bool NAME(decoded)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                           const size_t extent[3], const struct zmpi_rows *src, double base)
 {
@@ -196,14 +198,15 @@ static bool NAME(decoded)(const struct zmpi_interp_work *w, const struct zmpi_in
             seen += tells;
             right += tells && !exception[i] && x[i] == y;
         }
-        if (seen - right > extent[0] * extent[1] * extent[2] / 8) /* mostly soon */
+        if (seen - right > extent[0] * extent[1] * extent[2] / 8) /* most data that were not decoded
+                                                                   * end here */
             return false;
     }
     return seen > 0 && seen - right <= seen / 8;
 }
 
-/* Which columns have a decoded value that is as far as the bound from its original. NaN are none:
- * such elements are exceptions already. */
+/* Finds the columns with a decoded value that is as far as the bound, or farther, from its
+ * original. NaN does not count: such elements are exceptions already. */
 static void NAME(far_row)(const NAME(any_place) * x, const int32_t *restrict v, size_t n,
                           double unit, double base, double abs_bound, unsigned char *restrict far)
 {
@@ -225,9 +228,9 @@ static void NAME(mark_row)(const NAME(any_place) * x, const int32_t *v, size_t n
 }
 
 /*
- * What would be decoded further than the bound from its original becomes an exception: mostly there
- * is none. The difference is rounded, but a rounded difference below the bound is of a true one
- * below it.
+ * Makes an exception of each value that would be decoded farther than the bound from its original;
+ * mostly there is none. The computed difference is rounded, but if it is below the bound, so is the
+ * true one.
  */
 static void NAME(verify)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                          const size_t extent[3], const struct zmpi_rows *src, double base)

@@ -70,7 +70,8 @@ static bool repeats(const struct summary *s)
 COUNT_BITS(uint32_t, count_bits32)
 COUNT_BITS(uint64_t, count_bits64)
 
-/* Elements that are `bits`; at least so many where one half of f64 is enough, which is faster. */
+/* Counts the elements that are `bits`. half: compares halves of f64, which is faster and may count
+ * too many. */
 static size_t count_ends(const struct zmpi_sample *s, uint64_t bits, bool half)
 {
     size_t ends = 0;
@@ -168,7 +169,7 @@ struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t cou
     return fill;
 }
 
-/* What samples are like beside those that are `end`. */
+/* Describes the samples that are not `end`. */
 static struct summary summarize_others(const struct zmpi_sample *s, double end)
 {
     struct summary r = {0, 0, (double)INFINITY, -(double)INFINITY};

@@ -178,7 +178,7 @@ struct decoder {
     pthread_mutex_t lock;
     int threads;
     size_t next;                                    /* first chunk that no thread has taken */
-    size_t left;                                    /* needed ones from there on */
+    size_t left;                                    /* needed chunks from `next` on */
     const unsigned char *src[ZMPI_COMPONENTS_MOST]; /* the bytes of chunk `next`, in each stream */
     enum zmpi_status status;                        /* of chunk `bad` */
     size_t bad;
@@ -190,7 +190,7 @@ struct taken {
     const unsigned char *src[GROUP_MOST];
 };
 
-/* Of encoder 3, whose chunks are large, one. */
+/* How many chunks a thread takes at a time; of encoder 3 one, since its chunks are large. */
 static size_t group_of(const struct decoder *d, size_t chunks)
 {
     return d->s->info.encoder == ZMPI_INTERP || d->streams > chunks ? 1 : chunks / d->streams;

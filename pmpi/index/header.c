@@ -15,7 +15,7 @@ static int agree(struct zfile *f, int rc)
     return rc ? rc : reduced ? reduced : worst;
 }
 
-/* Rank 0: the slot that does not count. */
+/* Rank 0: writes the header to the slot that does not count now. */
 static int put_header(struct zfile *f, struct zmpi_header *h)
 {
     struct zmpi_header_part part[2];
@@ -26,7 +26,7 @@ static int put_header(struct zfile *f, struct zmpi_header *h)
     zmpi_header_parts(h, part);
     for (int i = 0; i < 2 && !rc; i++)
         rc = zwrite_at(f, part[i].offset, part[i].bytes, part[i].size);
-    if (rc) /* maybe torn: the other one still counts, and must not be the next to be written */
+    if (rc) /* this slot may be torn, so the next header goes here again */
         h->generation--;
     return rc;
 }
@@ -47,7 +47,7 @@ int zheader_reset(struct zfile *f)
     return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
 }
 
-/* A new one. */
+/* Draws a new id. */
 static int draw_id(struct zfile *f, unsigned char id[16])
 {
     unsigned char drawn[16];
@@ -86,7 +86,7 @@ int zheader_create(struct zfile *f)
     return zwrite_at(f, 0, block, sizeof block);
 }
 
-/* Takes the index's place: rank 0 asks for it. *offset 0: others are writing. */
+/* Reserves a place for the index, through rank 0. *offset 0: others are writing. */
 static int index_place(struct zfile *f, uint64_t size, uint64_t *offset)
 {
     uint64_t place[2] = {f->log.end, MPI_SUCCESS};
@@ -100,14 +100,15 @@ static int index_place(struct zfile *f, uint64_t size, uint64_t *offset)
     return rc ? rc : (int)place[1];
 }
 
-/* A rank's part of the index: the records that it wrote, rank 0's also what was there before. */
+/* Is the record in this rank's part of the index? That has the records that the rank wrote; rank
+ * 0's also has all earlier ones. */
 static bool is_mine(const void *context, const struct zmpi_record *r)
 {
     const struct zfile *f = context;
     return r->order >> 32 < f->log.first_epoch ? f->rank == 0 : r->rank == (uint32_t)f->rank;
 }
 
-/* This rank's segments, for physical offset `offset`. */
+/* Writes this rank's segments at the physical offset. */
 static int write_segments(struct zfile *f, struct zmpi_segments *s, size_t size, uint64_t offset)
 {
     unsigned char *bytes = malloc(size + 1);
@@ -119,8 +120,8 @@ static int write_segments(struct zfile *f, struct zmpi_segments *s, size_t size,
     return rc;
 }
 
-/* Rank 0: the segments of the index that was there, and those of all ranks; and the copy of the
- * next header. */
+/* Rank 0: writes the directory, of the former index's segments and those of all ranks, and the copy
+ * of the next header. */
 static int write_directory(struct zfile *f, const struct zmpi_segment *all, size_t n)
 {
     struct zmpi_header next = f->container.header;
@@ -137,8 +138,8 @@ static int write_directory(struct zfile *f, const struct zmpi_segment *all, size
     return rc;
 }
 
-/* Collective: what every rank's segments are, on rank 0 behind the `before` ones that all[] begins
- * with. */
+/* Collective: gathers the segments of all ranks in all[] on rank 0, behind the first `before` ones.
+ */
 static int gather_segments(struct zfile *f, const struct zmpi_segments *s, size_t before,
                            struct zmpi_segment *all)
 {
@@ -155,8 +156,8 @@ static int gather_segments(struct zfile *f, const struct zmpi_segments *s, size_
     return rc;
 }
 
-/* Segments by all, the directory by rank 0, behind the log. counts: bytes and number of segments,
- * and their tally, of this rank and of all (what else they are is not used). */
+/* All ranks write their segments behind the log, and rank 0 the directory. counts, all: bytes of
+ * segments, their number and their tally, of this rank and of all ranks. */
 static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64_t counts[4],
                        const uint64_t all[4])
 {
@@ -176,7 +177,7 @@ static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64
             memcpy(segment, f->container.all.segment, f->container.indexed * sizeof *segment);
         rc = segment ? rc : zfile_raise_status(f, ZMPI_ERR_MEMORY, "writing the index");
     }
-    /* A header must not point to an index with a hole: then the log is scanned instead. */
+    /* A header must not point to an index with a hole. Without one, readers scan the log. */
     PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
     if (worst) {
         free(segment);
@@ -195,11 +196,11 @@ static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64
     return agree(f, worst);
 }
 
-/* This rank's part of the index. Collective. */
+/* Makes this rank's part of the index. Collective. */
 static int make_part(struct zfile *f, struct zmpi_segments *mine)
 {
     struct zmpi_reader reader = zfile_reader(f);
-    /* The size is unknown, too, if records are unknown here. */
+    /* If this rank has lost records, the size is unknown, too. */
     enum zmpi_status status = f->news.lost ? ZMPI_ERR_MEMORY : znews_take(f);
     if (!status)
         status = zmpi_index_collect(&f->container, &reader, f->rank == 0, is_mine, f, mine);
@@ -222,7 +223,7 @@ int zindex_write(struct zfile *f)
         counts[1] += f->container.indexed;
     if (!rc)
         rc = PMPI_Allreduce(counts, all, 4, MPI_UINT64_T, MPI_SUM, f->comm);
-    /* No index on the disk may speak of a record that hides what was promised, and is not there. */
+    /* A record may hide synced data. So it must be on the disk before an index that has it. */
     if (!rc && all[3])
         rc = zsession_sync(f, false);
     if (rc) {
@@ -240,7 +241,7 @@ int zindex_write(struct zfile *f)
     return rc;
 }
 
-/* Rank 0: records of others may hide what was promised, as in zindex_write. */
+/* Rank 0: syncs the file, since records of others may hide synced data, as in zindex_write. */
 static int sync_scanned(struct zfile *f)
 {
     const int fd = zsession_descriptor(f);
@@ -249,8 +250,8 @@ static int sync_scanned(struct zfile *f)
                                     : MPI_SUCCESS;
 }
 
-/* An index of all records of c behind the log, and the header that points there. Nobody else
- * writes. */
+/* Writes an index of all records of c behind the log, and the header that points to it. Nobody else
+ * writes meanwhile. */
 static int write_all(struct zfile *f, struct zmpi_container *c)
 {
     struct zmpi_reader reader = zfile_reader(f);

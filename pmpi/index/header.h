@@ -8,8 +8,8 @@
  */
 int zheader_reset(struct zfile *f);
 
-/* Gives a file without records a new id, so that bytes written for the old one are no records of
- * it. Collective. */
+/* Gives a file without records a new id, so that nobody takes bytes written for the old id for its
+ * records. Collective. */
 int zheader_rename(struct zfile *f);
 
 /* Writes a new file's first header, with a new id. Rank 0 alone. */
@@ -24,8 +24,8 @@ int zindex_write_all(struct zfile *f);
 
 /* ---- sort.c ---- */
 
-/* Sorts all ranks' segments by place, so that this rank's are a part of the file. Collective, with
- * the same outcome on all ranks except for late errors. */
+/* Sorts all ranks' segments by place: each rank then has those of one part of the file. Collective,
+ * with the same outcome on all ranks except for late errors. */
 int zindex_sort(struct zfile *f, struct zmpi_segments *mine);
 
 /* ---- share.c ---- */

@@ -33,7 +33,7 @@ enum zmpi_status zindex_read_small(struct zmpi_container *c, const struct zmpi_r
 
 struct parcel {
     uint64_t status;
-    uint64_t segments, entries, others; /* number, bytes, bytes */
+    uint64_t segments, entries, others; /* segments: their number; the others: bytes */
 };
 
 static uint64_t entries_size(const struct zmpi_container *c)
@@ -52,7 +52,7 @@ static size_t parcel_size(const struct parcel *p)
     return p->segments * sizeof(struct zmpi_segment) + p->entries + p->others;
 }
 
-/* Rank 0. */
+/* Rank 0 packs its records. */
 static unsigned char *pack(const struct zmpi_container *c, struct parcel *p)
 {
     struct zmpi_entries others = {0};
@@ -98,7 +98,7 @@ static int agree(struct zfile *f, uint64_t *status)
     return PMPI_Allreduce(&mine, status, 1, MPI_UINT64_T, MPI_MAX, f->comm);
 }
 
-/* Sends what rank 0 has packed to `bytes` of the others. */
+/* Sends rank 0's packed records to `bytes` of the other ranks. */
 static int send_bytes(struct zfile *f, unsigned char *bytes, size_t size)
 {
     int rc = MPI_SUCCESS;
@@ -109,8 +109,8 @@ static int send_bytes(struct zfile *f, unsigned char *bytes, size_t size)
     return rc;
 }
 
-/* Rank 0's records to the others' c, which is empty but for the header. It fails on all ranks or on
- * none. */
+/* Sends rank 0's records to the c of the others, which has only a header so far. It fails on all
+ * ranks or on none. */
 static int send_records(struct zfile *f, struct zmpi_container *c, struct parcel *p)
 {
     unsigned char *bytes = f->rank == 0 ? pack(c, p) : NULL;
@@ -132,7 +132,7 @@ static int send_records(struct zfile *f, struct zmpi_container *c, struct parcel
     return status ? zfile_raise_status(f, (enum zmpi_status)status, "opening") : rc;
 }
 
-/* Each rank reads and checks its part of the index. *damaged, on all ranks, if a part is. */
+/* Each rank reads and checks its part of the index. *damaged, on all ranks: a part is damaged. */
 static int check_parts(struct zfile *f, struct zmpi_container *c, int *damaged)
 {
     struct zmpi_reader reader = zfile_reader(f);
@@ -141,7 +141,7 @@ static int check_parts(struct zfile *f, struct zmpi_container *c, int *damaged)
     return PMPI_Allreduce(&bad, damaged, 1, MPI_INT, MPI_MAX, f->comm);
 }
 
-/* Without the index. */
+/* Scans the log, without the index. */
 static int scan_instead(struct zfile *f, struct zmpi_container *c)
 {
     struct zmpi_header header = c->header;
@@ -173,7 +173,7 @@ static int share_records(struct zfile *f, struct zmpi_container *c)
 
 /* ---- at open ---- */
 
-/* Everything of the container that is not records. */
+/* What all ranks must know about the container, without its records. */
 struct facts {
     struct zmpi_header header;
     uint64_t logical_size, end;
@@ -181,12 +181,13 @@ struct facts {
     bool shared;
 };
 
-/* The same on all ranks, and on no other open of the file. */
+/* Names the shared file pointer's file: the same on all ranks, and different for every open. */
 static void name_shared_pointer(struct zfile *f, uint64_t token)
 {
     const char *slash = strrchr(f->place, '/');
     int folder = slash ? (int)(slash - f->place) + 1 : 0;
-    /* A name may be as long as the file system allows: the token tells it from others. */
+    /* The file's name may already be as long as the file system allows, so only a part of it is
+     * used; the token makes the name unique. */
     snprintf(f->shared.path, strlen(f->place) + ZSHARED_NAME, "%.*s.%.200s.zmpi-shared-%016llx",
              folder, f->place, f->place + folder, (unsigned long long)token);
 }
@@ -218,7 +219,7 @@ int zindex_share(struct zfile *f)
 
 /* ---- later ---- */
 
-/* What the file holds now. */
+/* Reads what the file holds now. */
 static enum zmpi_status read_again(struct zfile *f, struct zmpi_container *c)
 {
     struct zmpi_reader reader = zfile_reader(f);
@@ -230,7 +231,7 @@ static enum zmpi_status read_again(struct zfile *f, struct zmpi_container *c)
     return !status && !zmpi_container_whole(c) ? ZMPI_ERR_CORRUPT : status;
 }
 
-/* records: where they are, too, not the size alone. */
+/* records: share the places of records, too, and not the size alone. */
 static int share_again(struct zfile *f, struct zmpi_container *c, bool records)
 {
     struct facts facts = {0};

@@ -1,9 +1,9 @@
 /*
- * sort.c - the records of all ranks sorted by place before the index is written, so that a segment
- * tells of neighbours in the file: a reader then needs few of them, and they are small.
+ * sort.c - sorts the records of all ranks by place before the index is written. A segment then has
+ * records that are neighbours in the file: a reader needs few segments, and they are small.
  *
  * A sample of all ranks' records gives the borders between parts; each record goes to the rank of
- * its part. There are no more parts than make full segments.
+ * its part. There are only as many parts as give full segments.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 
 #include "index/header.h"
 
-enum { SAMPLES = 4 }; /* of a rank */
+enum { SAMPLES = 4 }; /* from each rank */
 
-/* One record after the other out of segments. */
+/* Reads one record after the other from segments. */
 struct cursor {
     const struct zmpi_segments *s;
     size_t next;
@@ -48,7 +48,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* All ranks' samples, sorted; a rank without records has none. */
+/* Gathers all ranks' samples and sorts them; a rank without records has none. */
 static int take_samples(struct zfile *f, const struct zmpi_segments *mine, uint64_t *all, size_t *n)
 {
     uint64_t sample[SAMPLES], records = count_records(mine), k = 0;
@@ -68,7 +68,7 @@ static int take_samples(struct zfile *f, const struct zmpi_segments *mine, uint6
 
 struct parcels {
     unsigned char *data;
-    int *sizes, *places; /* of what is sent to, or received from, each rank */
+    int *sizes, *places; /* of the bytes for each rank, or from it */
 };
 
 static bool parcels_make(struct parcels *p, int ranks)
@@ -86,7 +86,8 @@ static void parcels_free(struct parcels *p)
     free(p->places);
 }
 
-/* More than MPI can count, such as 10^8 records of a rank, counts as too large for the memory. */
+/* If there are more bytes than MPI can count (10^8 records of a rank), they are said not to fit the
+ * memory. */
 static bool fits_int(size_t bytes)
 {
     return bytes <= INT_MAX;
@@ -107,7 +108,8 @@ static bool append(struct parcels *p, size_t *used, int part, struct zmpi_entrie
     return true;
 }
 
-/* Entries for each part, in order: the records are sorted. Size records go to the first. */
+/* Writes entries for each part, in order, since the records are sorted. Size records go to the
+ * first part. */
 static enum zmpi_status split(const struct zmpi_segments *mine, const uint64_t *sample, size_t n,
                               int parts, struct parcels *out)
 {

@@ -45,7 +45,7 @@ bool zbeside_make(const char *name, const char *of, uint64_t size)
     const int fd = make(name);
     if (fd < 0)
         return false;
-    (void)fremovexattr(fd, ACCESS_LIST); /* the folder's default */
+    (void)fremovexattr(fd, ACCESS_LIST); /* it came from the folder's default */
     bool ok = fstat(fd, &made) == 0 && made.st_uid == s.st_uid &&
               (made.st_gid == s.st_gid || fchown(fd, (uid_t)-1, s.st_gid) == 0) &&
               fchmod(fd, s.st_mode & 07777) == 0 && !has_attributes(name) &&

@@ -6,7 +6,7 @@
 
 #include "file/physical.h"
 
-/* Bytes copied at a time; ranks' shares begin at multiples of it. */
+/* Bytes that are copied at a time. The shares of ranks begin at multiples of it. */
 #define PIECE ((uint64_t)4 << 20)
 
 static bool is_zeros(const unsigned char *data, size_t size)

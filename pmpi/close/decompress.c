@@ -1,11 +1,11 @@
 /*
- * decompress.c - a file that compression made hardly smaller, that holds nothing but bytes, or that
- * begins like one of another library's, is a plain one again once it is closed: whoever opens it by
- * other means than MPI-IO then finds what the program wrote. (Who writes bytes has a format of its
- * own, and mostly such means of reading it.)
+ * decompress.c - some files become plain again when they are closed: those that compression made
+ * hardly smaller, that hold nothing but bytes, or that begin like a file of another library. A
+ * program that opens them by other means than MPI-IO then finds what was written. (A program that
+ * writes bytes has a format of its own, and mostly other programs that read it.)
  *
- * Its bytes are written to a new file beside it, which takes its name at the end. Until then, and
- * if anything fails, the container is there.
+ * The bytes go to a new file beside the container, which takes its name at the end. Until then, and
+ * if anything fails, the container stays.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -28,21 +28,24 @@
 #include "index/header.h"
 #include "mpi/runtime.h"
 
-/* A header that one rank writes first, by itself, must not decide for what follows. */
+/* A small header that one rank writes first, by itself, must not decide about the data that follow.
+ */
 #define LEAST ((uint64_t)16 << 10)
 /* From this size on a file decides for others of its kind; smaller ones are copied each time. */
 #define COSTS ((uint64_t)1 << 20)
-/* For each rank: of larger files that gained too little the copy would be felt. */
+/* Bytes for each rank. A larger file that gained too little stays: the copy would take too long. */
 #define MOST ((uint64_t)256 << 20)
-/* A file of more holes than this many times what was written stays as it is. */
+/* A file stays as it is if it is more than this many times as long as what was written, since it is
+ * mostly holes. */
 #define HOLES 4
-/* One part of so many may be of known types, such as a header of integers, in a file of bytes. */
+/* A file of bytes may still have one part of so many of known types, such as a header of integers.
+ */
 #define PARTS 16
 
 /* ---- names ---- */
 
-/* Names under which a file became plain, but for their digits: those of other steps of the same
- * data. */
+/* Names of files that became plain, without their digits, in which the names of other time steps
+ * differ. */
 static struct {
     pthread_mutex_t lock;
     uint64_t hash[256];
@@ -85,8 +88,8 @@ bool zdecompress_is_known(const char *path, const struct zmpi_options *o)
     return found;
 }
 
-/* Is it news? Only what all processes know: one file may be opened by each of them alone, and must
- * not be plain to some and a container to others. */
+/* Remembers a name; true: it is new. Only names that all processes know count: each process may
+ * open a file alone, and a file must not be plain for some and a container for others. */
 static bool remember(const char *path, int ranks)
 {
     int all = 0;
@@ -106,7 +109,7 @@ static bool remember(const char *path, int ranks)
 void zdecompress_look(struct zfile *f, const struct zmpi_run *run, const unsigned char *data)
 {
     const uint64_t size = run->length < ZMPI_MAGIC_BYTES ? run->length : ZMPI_MAGIC_BYTES;
-    /* A user who names the files and their element type means these files, too. */
+    /* A user who named these files and their element type wants them compressed. */
     const bool meant = f->options.element_type != ZMPI_ELEMENTS_DATATYPE &&
                        f->options.source[zmpi_option_index("files")] != ZMPI_FROM_DEFAULT;
     if (f->data.format || run->offset != 0 || f->options.least_ratio <= 0 || meant)
@@ -120,7 +123,7 @@ void zdecompress_look(struct zfile *f, const struct zmpi_run *run, const unsigne
 
 enum { FAILED, WRITTEN, TYPED, STORED, RATIO, LOGICAL, LOG_END, FORMAT, SUMS };
 
-/* Summed over the ranks; what is the same everywhere, or known to rank 0 alone, is its. */
+/* Sums over the ranks. Rank 0 alone adds what is the same on all ranks, and what only it knows. */
 static int sum_up(const struct zfile *f, int failed, double all[SUMS])
 {
     double mine[SUMS] = {[FAILED] = failed != 0 || f->session.shared,
@@ -132,7 +135,7 @@ static int sum_up(const struct zfile *f, int failed, double all[SUMS])
         mine[RATIO] = f->amode & MPI_MODE_DELETE_ON_CLOSE ? 0 : least_ratio(&f->options);
         mine[LOGICAL] = (double)f->container.logical_size;
         mine[LOG_END] = (double)f->container.header.log_end;
-        mine[TYPED] += (double)f->size_before; /* of what type it is nobody knows */
+        mine[TYPED] += (double)f->size_before; /* its type is unknown */
     }
     return PMPI_Allreduce(mine, all, SUMS, MPI_DOUBLE, MPI_SUM, f->comm);
 }
@@ -155,20 +158,20 @@ static bool gained_little(const double all[SUMS])
 struct copy {
     struct zmpi_container from; /* read anew: a writer may not know all of it */
     int fd;
-    bool sole; /* rank 0: others are kept out */
+    bool sole; /* rank 0: no other process may write */
     struct names {
         char copy[PATH_MAX];  /* "": there is none */
-        char final[PATH_MAX]; /* the container's, without links */
+        char final[PATH_MAX]; /* the container's path, without links */
     } name;
 };
 
-/* Rank 0: the empty file, with the container's owner and mode. */
+/* Rank 0: creates the empty file, with the container's owner and mode. */
 static bool create(struct zfile *f, struct names *name)
 {
     const unsigned char *id = f->container.header.id;
     char link[40];
     snprintf(link, sizeof link, "/proc/self/fd/%d", f->session.fd);
-    /* Opens it by its present name; without /proc that may be another file's. */
+    /* Finds the file's present path; without /proc another file may have that. */
     if (!(realpath(link, name->final) || realpath(f->place, name->final)) ||
         !zsession_is_at(f, name->final))
         return false;
@@ -197,18 +200,18 @@ static bool copy_begin(struct zfile *f, struct copy *c)
     if (PMPI_Bcast(&c->name, (int)sizeof c->name, MPI_CHAR, 0, f->comm) ||
         !zruntime_all(f->comm, ok))
         return false;
-    /* A node may see other files. */
+    /* Another node may see another file under this name. */
     c->fd = open(c->name.copy, O_WRONLY | O_CLOEXEC);
     if (!zruntime_all(f->comm, c->fd >= 0))
         return false;
-    /* Not opened again: ROMIO of Open MPI 4.1.4 crashes where two threads open files at the same
-     * time, as they may close them (tests/mpi/runtime/threads.c). */
+    /* This reads through the open file, since threads may close files at the same time, and ROMIO
+     * of Open MPI 4.1.4 crashes if two threads open files at once (tests/mpi/runtime/threads.c). */
     const int rc = zindex_read_all(f, &c->from);
     return zruntime_all(f->comm,
                         !rc && is_same(f, &c->from) && zbeside_may_be_long(c->from.logical_size));
 }
 
-/* Collective, whatever copy_begin came to. */
+/* Ends a copy, even if copy_begin failed. Collective. */
 static bool copy_end(struct zfile *f, struct copy *c, bool ok)
 {
     zmpi_container_free(&c->from);

@@ -22,26 +22,26 @@
 
 /* Bytes copied at a time. */
 #define PIECE ((size_t)4 << 20)
-/* With fewer bytes of floats the plain file stays what it is. */
+/* With fewer bytes of floats the file stays plain. */
 #define FLOATS_LEAST ((uint64_t)64 << 10)
 
 struct zreplace {
     struct {
         char plain[PATH_MAX], beside[PATH_MAX]; /* without links */
         uint64_t size;                          /* of the plain file */
-        uint64_t most;                          /* so much is copied */
-    } n;                                        /* rank 0's */
-    struct stat was;                            /* when it was opened */
-    uint64_t below;  /* what counts of the plain file: its size, or what set_size has left of it */
-    uint64_t after;  /* the order of the records that have what was there */
-    int fd;          /* the plain file, to be written; -1: is not open */
-    int descriptors; /* of this process, of the plain file */
-    bool synced;     /* the container is called so */
+        uint64_t most;                          /* the most bytes that are copied */
+    } n;                                        /* rank 0's, sent to all */
+    struct stat was;                            /* the plain file when it was opened */
+    uint64_t below;  /* bytes of the plain file that count: its size, or what set_size has left */
+    uint64_t after;  /* order of the records with the former data */
+    int fd;          /* the plain file, open for writing; -1: none */
+    int descriptors; /* that this process has of the plain file */
+    bool synced;     /* the container has the name of a synced one */
 };
 
 /* ---- may it be? ---- */
 
-/* A format of another library stays what it is. */
+/* Does the file have the format of another library? Then it stays plain. */
 static bool has_format(const char *path)
 {
     unsigned char head[ZMPI_MAGIC_BYTES];
@@ -58,8 +58,8 @@ static bool is_space(const char *path, uint64_t size)
     return statvfs(path, &v) == 0 && v.f_bavail * v.f_frsize >= size && zbeside_may_be_long(size);
 }
 
-/* A file that may be read must have its data copied first; what is appended to has them copied in
- * any case. */
+/* If the program may read the file, its data must be copied first. If it appends, they are copied
+ * in any case. */
 bool zreplace_may(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o)
 {
     const int never =
@@ -90,8 +90,8 @@ static bool is_left(const char *name)
     return alone;
 }
 
-/* Has a close written all of it? Then it may be the only copy: that close could not write into the
- * plain file, or was killed at it. */
+/* Has a close finished this container? Then it may be the only copy: that close could not write
+ * into the plain file, or was killed while it did. */
 static bool is_whole(const char *name)
 {
     unsigned char head[ZMPI_HEADER_BYTES];
@@ -144,7 +144,7 @@ struct zreplace *zreplace_begin(MPI_Comm comm, const char *path, const struct zm
     }
     ok = !PMPI_Bcast(&r->n, (int)sizeof r->n, MPI_BYTE, 0, comm) && ok;
     r->below = r->n.size;
-    /* The program has not opened it by other means. */
+    /* The program must not have opened the plain file by other means. */
     ok = zruntime_all(comm, ok && stat(r->n.plain, &s) == 0 && zdescriptors_of(&s) == 0);
     if (ok)
         return r;
@@ -189,7 +189,7 @@ static void end(struct zfile *f)
 
 /* ---- what was there ---- */
 
-/* Rank 0: these bytes of the plain file as exact records. */
+/* Rank 0: copies these bytes of the plain file as exact records. */
 static int copy_runs(struct zfile *f, const struct zmpi_run *run, size_t n)
 {
     unsigned char *bytes = malloc(PIECE);
@@ -248,7 +248,7 @@ struct state {
     struct zmpi_container from;
     struct zmpi_run *hole;
     size_t holes;
-    uint64_t missing; /* bytes that count */
+    uint64_t missing; /* bytes in holes that count */
     bool undisturbed; /* nobody else has the plain file open or has changed it */
 };
 
@@ -258,7 +258,7 @@ static void forget(struct state *s)
     zmpi_container_free(&s->from);
 }
 
-/* Has no other process changed it, or could it? Does it still have its name? */
+/* Is the plain file unchanged, not opened again by this process, and still under its name? */
 static bool is_undisturbed(const struct zfile *f)
 {
     const struct zreplace *r = f->replace;
@@ -292,14 +292,14 @@ static bool look(struct zfile *f, uint64_t after, struct state *s)
     return zruntime_all(f->comm, ok);
 }
 
-/* Rank 0's answer to all. */
+/* Gives rank 0's answer to all ranks. */
 static bool answer_of_root(struct zfile *f, bool root)
 {
     int yes = root;
     return !PMPI_Bcast(&yes, 1, MPI_INT, 0, f->comm) && yes;
 }
 
-/* The container is on the disk, and gets the name. */
+/* Syncs the container and gives it the plain file's name. */
 static bool take_name(struct zfile *f)
 {
     struct zreplace *r = f->replace;
@@ -320,7 +320,7 @@ static bool take_name(struct zfile *f)
     return true;
 }
 
-/* Bytes that all ranks have written, and of them floats. Collective. */
+/* Sums up the bytes that all ranks have written, and those of floats. Collective. */
 static int written(const struct zfile *f, uint64_t all[2])
 {
     uint64_t mine[2] = {f->stats.n.bytes_written, f->stats.bytes_typed};
@@ -333,7 +333,8 @@ static bool is_touched(const struct zfile *f, const uint64_t all[2])
     return all[0] > 0 || r->below < r->n.size || f->container.logical_size != r->n.size;
 }
 
-/* Copies the bytes that no record has from the plain file. Holes behind it stay holes. */
+/* Cuts off the holes behind `below`, which stay holes. The bytes in the others are copied from the
+ * plain file. */
 static size_t holes_before(struct zmpi_run *hole, size_t n, uint64_t below)
 {
     while (n && hole[n - 1].offset >= below)
@@ -439,7 +440,7 @@ static int write_back(struct zfile *f, struct state *s, bool known)
     return MPI_SUCCESS;
 }
 
-/* Collective, instead of it. */
+/* Collective: gives the container up, and writes its data into the plain file. */
 static int give_up(struct zfile *f)
 {
     struct state s = {0};

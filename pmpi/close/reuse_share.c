@@ -1,5 +1,5 @@
-/* reuse_share.c - gaps of overwritten records while a file stays open: found after a sync, and
- * given to the ranks that use them again (file/reuse.c). */
+/* reuse_share.c - gaps that overwritten records leave while a file stays open. Rank 0 finds them
+ * after a sync and gives them to the ranks, which use them again (file/reuse.c). */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +7,13 @@
 #include "close/trim.h"
 #include "index/header.h"
 
-/* What all ranks learn. */
+/* What rank 0 tells all ranks. */
 struct found {
     uint64_t gaps, bytes;
     int own;
 };
 
-/* Rank 0: of the first n ranks, the bytes of records that are kept; a share by it. */
+/* Rank 0: finds each rank's share, by the bytes of its records that are kept. */
 static bool weigh(struct zfile *f, double *share)
 {
     struct zmpi_reader reader = zfile_reader(f);
@@ -32,7 +32,7 @@ static bool weigh(struct zfile *f, double *share)
     return true;
 }
 
-/* The part [from, to) of the bytes of all gaps. */
+/* Keeps only the part [from, to) of the bytes of all gaps. */
 static void cut(struct zreuse *u, uint64_t from, uint64_t to)
 {
     uint64_t at = 0;
@@ -48,7 +48,7 @@ static void cut(struct zreuse *u, uint64_t from, uint64_t to)
     u->gaps = n;
 }
 
-/* Shares by what each rank has written: programs do alike again. */
+/* Gives each rank a share by what it has written: programs mostly write the same again. */
 static int give_shares(struct zfile *f, const struct found *d)
 {
     struct zreuse *u = &f->reuse;
@@ -103,7 +103,8 @@ int ztrim_share(struct zfile *f)
     return rc || !d.own ? rc : give_shares(f, &d);
 }
 
-/* The records of the new index instead of those that are known: some may be written over. */
+/* Replaces the known records by those of the new index, since some known ones may be written over.
+ */
 static int reload_records(struct zfile *f)
 {
     struct zmpi_container fresh;
@@ -114,13 +115,13 @@ static int reload_records(struct zfile *f)
         return rc;
     }
     zindex_replace(f, &fresh);
-    f->log.first_epoch = ++f->log.epoch; /* all of them are rank 0's now */
+    f->log.first_epoch = ++f->log.epoch; /* all earlier records are rank 0's now */
     f->log.sequence = 0;
     return MPI_SUCCESS;
 }
 
-/* Some rank still knows records that may be written over: from now on the file tells what it holds,
- * as where several communicators write it. */
+/* Some rank still knows records that may be written over. From now on ranks read the records from
+ * the file, as if several communicators wrote it. */
 static int stop(struct zfile *f, int rc)
 {
     zreuse_drop(f);

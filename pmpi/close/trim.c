@@ -1,11 +1,11 @@
 /*
- * trim.c - the end of a writer that has written over much of its file: records that no read can see
- * any more leave the index, and their room goes back to the file system.
+ * trim.c - after a session that has overwritten much of its file: records that no read can see any
+ * more leave the index, and their space goes back to the file system.
  *
- * Nothing that is in use moves, and no place is used twice. The new index and header go first, then
- * all that is new to the disk, so that no header that could come back after a power failure speaks
- * of the room; then the room. A scan that finds some of the dropped records again, all of it or
- * none of it having been given back, finds the newer ones too, which win (format.md 2.7).
+ * Nothing that is in use moves, and no place is used twice. The order matters: first the new index
+ * and header are written, then everything is synced, then the space is given back. So no header
+ * that could come back after a power failure points into that space. A scan may find some of the
+ * dropped records again; it also finds the newer ones, which win (format.md 2.7).
  */
 #define _GNU_SOURCE // fallocate
 #include "close/trim.h"
@@ -44,8 +44,8 @@ static void put_note(const struct zfile *f, const struct ztrim *t)
     (void)zfd_write(f->session.fd, b, sizeof b, NOTE_AT);
 }
 
-/* Can the file system punch holes? The test is behind the end of the file, where there are no data.
- */
+/* Can the file system punch holes? This tries it behind the end of the file, where there are no
+ * data. */
 static bool is_possible(int fd, uint64_t behind)
 {
     const off_t one = (off_t)1 << 20;
@@ -53,7 +53,7 @@ static bool is_possible(int fd, uint64_t behind)
                                 ((off_t)behind / one + 2) * one, one) == 0;
 }
 
-/* Has the log grown, counting what went into gaps, by this many tenths of what was kept? */
+/* Has the log grown by this many tenths of what was kept? Bytes that went into gaps count, too. */
 static bool has_grown(const struct zfile *f, uint64_t reused, unsigned tenths)
 {
     const uint64_t end = f->log.end, growth = end > f->trim.end ? end - f->trim.end : 0;
@@ -88,13 +88,13 @@ bool ztrim_worth(struct zfile *f, uint64_t written, uint64_t reused)
 {
     if (!is_wanted(f, written, reused, 5))
         return false;
-    f->trim.end = f->log.end; /* not again at once, whatever the result */
+    f->trim.end = f->log.end; /* whatever the result, the next trimming must wait */
     return true;
 }
 
 /* ---- the index without dead records ---- */
 
-/* Rank 0. All is in the file, and in its index. */
+/* Rank 0 finds the records to drop. All data are in the file, and in its index. */
 static bool plan_compaction(struct zfile *f, struct zmpi_compaction *out)
 {
     struct zmpi_container c;
@@ -108,7 +108,8 @@ static bool plan_compaction(struct zfile *f, struct zmpi_compaction *out)
     return done;
 }
 
-/* A failure is no error of the program's: the present index is as good. */
+/* Writes the index. A failure is not an error for the program, since the present index is still
+ * good. */
 static bool put_index(struct zfile *f, struct zmpi_container *kept, uint64_t *place)
 {
     struct zmpi_reader reader = zfile_reader(f);
@@ -171,7 +172,8 @@ static void keep_gaps(struct zfile *f, struct zmpi_run *gap, size_t n)
     f->reuse.top = last && last->offset > ZMPI_HEADER_BYTES ? last->offset + last->length : 0;
 }
 
-/* Rank 0, at open: what an earlier session left. Segments of the index are read later. */
+/* Rank 0, at open: finds the gaps that an earlier session left. Segments of the index are read
+ * later. */
 static void find_gaps(struct zfile *f)
 {
     struct zmpi_container *c = &f->container;
@@ -231,7 +233,8 @@ static bool punch(int fd, const struct zmpi_run *gap, size_t n)
     return good;
 }
 
-/* The same where the file system makes no holes, for what a record begins with, or its copy. */
+/* The same if the file system makes no holes: overwrites only the beginnings of records and of
+ * their copies. */
 static void clear_heads(int fd, const struct zmpi_compaction *s)
 {
     static const unsigned char zeros[ZMPI_RECORD_HEADER_BYTES];
@@ -261,8 +264,8 @@ static void clear(int fd, const struct zmpi_run *gap, size_t n, const struct zmp
     }
 }
 
-/* What no record has in front of the index. Whole records and stretches, so that no part of a
- * record is left; what is a hole already stays one. */
+/* Gives back all bytes in front of the index that no record has. It takes whole records and
+ * stretches, so that no part of a record is left; holes stay holes. */
 static void give_back(struct zfile *f, struct zmpi_compaction *s, uint64_t index)
 {
     struct zmpi_reader reader = zfile_reader(f);
@@ -285,7 +288,7 @@ static void give_back(struct zfile *f, struct zmpi_compaction *s, uint64_t index
     free(gap);
 }
 
-/* Collective, `go` being rank 0's; the index is in the file. */
+/* Collective, when the index is in the file; rank 0's `go` counts. */
 void ztrim(struct zfile *f, bool go)
 {
     struct zmpi_compaction s = {0};

@@ -4,13 +4,13 @@
 
 #include "file/zfile.h"
 
-/* Rank 0 of a writer whose session begins, with header and records read. */
+/* Rank 0 calls it when a writer's session begins, with header and records read. */
 void ztrim_begin(struct zfile *f);
 
 /* Rank 0, when all data have places: is trimming worth it, with the bytes that all ranks wrote
  * since open, and those that went to gaps? */
 bool ztrim_wanted(const struct zfile *f, uint64_t written, uint64_t reused);
-/* Rank 0, if it is not: the next session adds these bytes to its own. */
+/* Rank 0 calls it if trimming is not worth it: the next session adds these bytes to its own. */
 void ztrim_remember(struct zfile *f, uint64_t reused);
 
 /* The same as ztrim_wanted for a file that stays open. */

@@ -1,7 +1,7 @@
 /*
- * hdf5_room.c - HDF5's functions that free room in a file. Another rank may be the next one to
- * write there, such as fill values of a new dataset: what a rank wrote by itself before, and has
- * not in the file yet, must not come behind that. All ranks call these functions.
+ * hdf5_room.c - HDF5's functions that free space in a file. All ranks call them. Another rank may
+ * write to that space next, such as fill values of a new dataset. So each rank first writes what it
+ * still holds back from independent writes; written later, that would cover the new data.
  */
 #include "file/zfile.h"
 #include "hdf5/hdf5.h"

@@ -1,6 +1,6 @@
 /*
  * coll.h - what the files of the collective operations share. docs/architecture.md, section 7,
- * tells the protocol.
+ * describes the protocol.
  *
  * A collective is wrapped in four steps, the same on all ranks of the communicator:
  *     zcall_begin    is it one that may be compressed?   decided by what every rank knows
@@ -45,25 +45,26 @@ enum { ZCLASSES = 32 }; /* of sizes: factors of 4 */
 /* How a call's data go: raw, or by the encoder of that number. */
 enum { ZRAW, ZWAYS = 1 + ZCODECS };
 
-/* What is known of one operation with blocks of one size class; the same on all ranks. */
+/* What is known about one operation with blocks of one size class; the same on all ranks. */
 struct zmeasured {
     double per_byte[ZWAYS]; /* seconds for a byte of the largest block; 0: not measured */
-    double estimate[ZWAYS]; /* the same, from what calls that went another way took; 0: none */
+    double estimate[ZWAYS]; /* the same, estimated from calls that went another way; 0: none */
     unsigned count[ZWAYS];  /* measurements */
     unsigned since[ZWAYS];  /* calls since the last one */
     int strange[ZWAYS];     /* this many in a row were far slower, or (< 0) faster, than before */
-    unsigned world;         /* how often that was no accident: something has changed */
-    unsigned seen[ZWAYS];   /* when it was measured */
-    unsigned estimated;     /* when estimate[ZRAW] was made */
-    bool like;              /* from messages of like size */
-    unsigned skip;          /* calls to go raw without asking anybody */
+    unsigned world;         /* how often such a row showed that something has changed */
+    unsigned seen[ZWAYS];   /* value of `world` at the measurement */
+    unsigned estimated;     /* value of `world` when estimate[ZRAW] was made */
+    bool like;              /* the estimate is from messages of similar size */
+    unsigned skip;          /* the next calls go raw without an agreement, this many */
     int best;
 };
 
-/* Seconds in which ranks wake up and messages come, which are none of the network's rate. */
+/* Seconds that ranks take to wake up and messages to start. They say nothing about the network's
+ * rate. */
 #define ZLATENCY 5e-4
 
-/* A part of a call's data by each encoder. */
+/* What each encoder made of a part of a call's data. */
 struct zsample {
     double seconds[ZCODECS]; /* 0: not taken */
     double smaller;          /* how many times smaller the second encoder's stream is */
@@ -76,22 +77,22 @@ struct zpending {
     enum zop op;
     int size_class;
     double bytes;  /* of the largest block */
-    double pieces; /* of it, each coded while others are sent */
-    /* On this rank: seconds, */
-    double elapsed, scan, compress, decode, codec; /* the last: of both together */
-    double transfer;                               /* by the first messages; 0: not known */
+    double pieces; /* of that block; one is coded while others are sent */
+    /* Seconds on this rank, */
+    double elapsed, scan, compress, decode, codec; /* codec: compress and decode together */
+    double transfer;                               /* seconds, by the first messages; 0: unknown */
     double raw, sent;                              /* bytes that it sent */
     struct zsample sample;
 };
 
-/* What calls that were compressed by the fixed rule took, and saved; the same on all ranks. */
+/* What calls took and saved that the fixed rule compressed; the same on all ranks. */
 struct zlosses {
     double elapsed, saved; /* seconds */
     bool said;
 };
 
 struct zcomm {
-    MPI_Comm comm; /* the ranks of the program's, for our messages */
+    MPI_Comm comm; /* our own, with the same ranks, for our messages */
     int rank, ranks;
     bool one_node;               /* all ranks share memory */
     struct zmpi_options options; /* the same on all ranks */
@@ -99,14 +100,14 @@ struct zcomm {
     bool differed;               /* a line said that they differ between ranks */
     uint64_t calls;              /* compressed ones, the same on all ranks */
     struct zmpi_offload offload;
-    uint64_t decoded; /* of its bytes, those that the report knows */
+    uint64_t decoded; /* bytes decoded by devices that the report has counted */
     struct zpending pending;
     struct zlosses losses;
     struct zmeasured measured[ZOPS][ZCLASSES];
-    struct zmpi_codec_choice codec[ZOPS];    /* what the encoders did in them, for estimates */
-    struct zmpi_axes_known axes[2];          /* of what was coded before: lossy; exact */
-    struct zmpi_interp_known interp;         /* what interp predicted lossy data by */
-    struct zmpi_components_known components; /* that were found in blocks */
+    struct zmpi_codec_choice codec[ZOPS];    /* what encoders did, for estimates */
+    struct zmpi_axes_known axes[2];          /* axes of earlier data: [0] lossy, [1] exact */
+    struct zmpi_interp_known interp;         /* how interp predicted earlier lossy data */
+    struct zmpi_components_known components; /* components that were found in blocks */
     struct zmpi_comm_stats stats;
 };
 
@@ -120,43 +121,44 @@ void zcomm_finalize(void);
 /* ---- coll_block.c: what one rank gives to another ---- */
 
 struct zblock {
-    unsigned char *buf; /* as MPI is given it */
+    unsigned char *buf; /* the program's buffer */
     const struct ztype *type;
     uint64_t bytes;
-    const struct zmpi_device *holder; /* of the memory it is in; NULL: the host's */
+    const struct zmpi_device *holder; /* the device whose memory it is in; NULL: the host */
     unsigned char *direct;            /* the data, if they are one stretch of memory */
     size_t shape[3];
-    uint64_t piece; /* bytes that one message takes of it: whole planes or rows where they fit */
+    uint64_t piece; /* bytes of it in one message: whole planes or rows, if they fit */
 };
 
-/* Bytes of whole planes or rows, where they fit into `most`. */
+/* Returns the bytes of the whole planes or rows that fit into `most`. */
 uint64_t zblock_whole(const struct zblock *b, uint64_t most);
 uint64_t zblock_pieces(const struct zblock *b);
-/* Bytes of the piece that begins at `at`. */
+/* Returns the bytes of the piece that begins at `at`. */
 uint64_t zblock_piece(const struct zblock *b, uint64_t at);
 struct zmpi_array zblock_array(const struct zblock *b, uint64_t bytes);
-/* The array that one of n components of `whole` is. */
+/* Returns the array of one of n components of `whole`. */
 struct zmpi_array zblock_component(const struct zmpi_array *whole, size_t n);
 /* Bytes of a block, in one stretch. */
 struct zpart {
     unsigned char *data;
-    const struct zmpi_device *holder; /* of the memory they are in; NULL: the host's */
-    void *taken;                      /* to be given back to `taker` */
+    const struct zmpi_device *holder; /* the device whose memory they are in; NULL: the host */
+    void *taken;                      /* goes back to `taker` */
     const struct zmpi_device *taker;
 };
 
-/* The bytes [at, at + bytes), in place or copied, to scratch if that is in the host's memory.
- * False: a device's memory cannot be read. */
+/* Gives the bytes [at, at + bytes): in place, or as a copy, which is in scratch if it is in the
+ * host's memory. False: a device's memory cannot be read. */
 bool zblock_read(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
                  struct zpart *part);
-/* A buffer for bytes [at, at + bytes) until zblock_place: their place itself, or scratch memory. */
+/* Gives a buffer for bytes [at, at + bytes), which zblock_place puts into their place: that place
+ * itself, or scratch memory. */
 void zblock_destination(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
                         struct zpart *part);
 bool zblock_place(const struct zblock *b, uint64_t at, uint64_t bytes, const struct zpart *part);
-/* Copies to scratch, unless the block is in the host's memory. False: it cannot be read. */
+/* Copies the part to scratch, unless it is in the host's memory. False: it cannot be read. */
 bool zpart_to_host(struct zpart *part, uint64_t bytes, unsigned char *scratch);
 void zpart_free(struct zpart *part);
-/* Copies from the host's memory. */
+/* Copies bytes from the host's memory into the block. */
 bool zblock_put(const struct zblock *b, uint64_t at, uint64_t bytes, const unsigned char *src);
 bool zblock_copy(const struct zblock *to, const struct zblock *from, unsigned char *scratch);
 
@@ -173,7 +175,8 @@ struct zside {
     bool made;
 };
 
-/* A side by MPI's arguments: one block for each rank, all alike, or of the v forms. */
+/* Makes a side from MPI's arguments: one block for each rank, all of the same size or, for the v
+ * forms, of their own. */
 static inline struct zside zside_of(const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     return (struct zside){.buf = (void *)(uintptr_t)buf, .count = count, .datatype = datatype};
@@ -211,41 +214,41 @@ uint64_t zside_bytes(MPI_Count count, MPI_Datatype datatype);
 
 enum zcall_kind { ZCALL_COMPRESSED, ZCALL_RAW_FASTER, ZCALL_RAW_NODE, ZCALL_PASSED, ZCALL_KINDS };
 
-/* Several components, interleaved or one behind the other in each block (coll_components.c). */
+/* A call with several components, interleaved or one behind the other in each block
+ * (coll_components.c). */
 struct zapart {
     struct zmpi_range range[ZMPI_COMPONENTS_MOST];
     struct zmpi_fill fill[ZMPI_COMPONENTS_MOST];
-    int only;                        /* while only values below `below` count: the only component */
-    int place[ZMPI_COMPONENTS_MOST]; /* ratio: the place by which each was coded before */
+    int only;                        /* the one component that a scan with `below` is for */
+    int place[ZMPI_COMPONENTS_MOST]; /* for a ratio: the place by which each was coded before */
 };
 
 struct zcall {
     struct zcomm *state;
     MPI_Comm comm; /* the program's */
     enum zop op;
-    int root;       /* 0 if there is none; it counts the call for the report */
-    bool exact;     /* whatever the bound */
+    int root;       /* 0 if the call has none; the root counts the call for the report */
+    bool exact;     /* without loss, whatever the bound */
     bool all_know;  /* every rank knew the size before the agreement */
-    bool lossy;     /* values may change: this rank's, after the agreement any rank's */
+    bool lossy;     /* values may change: before the agreement this rank's, afterwards any rank's */
     uint64_t bytes; /* of the largest block */
-    uint64_t steps; /* pieces of the block that has most of them, of any rank */
+    uint64_t steps; /* pieces of the block with the most pieces, of all ranks */
     struct zmpi_range range;
     struct zmpi_fill fill;           /* possible fill values */
     double below;                    /* only values of smaller magnitudes count; 0: all */
-    struct zmpi_ratio_search search; /* ratio: of all data of the call */
-    int components;                  /* that this rank's data have, below 0: blocks, 0: it has no
-                                        data; after the agreement those of all ranks, 1: one array
-                                      */
-    struct zapart apart;             /* of more than one */
+    struct zmpi_ratio_search search; /* for a ratio of all data of the call */
+    int components;                  /* of this rank's data; below 0: blocks; 0: it has no data.
+                                      * After the agreement those of all ranks; 1: one array */
+    struct zapart apart;             /* if there is more than one component */
     uint64_t sequence;
     bool measuring;
     enum zcall_kind kind;
     int way;               /* the encoder, if the call is compressed */
     double start, codec;   /* seconds */
-    uint64_t scanned;      /* bytes, to find the range */
+    uint64_t scanned;      /* bytes that were read to find the range */
     double scan, compress; /* seconds; the rest of codec is decoding */
-    double began;          /* the exchange, on all ranks about the same time; 0: not yet */
-    double transfer;       /* seconds, as struct zpending has them */
+    double began;          /* of the exchange, about the same on all ranks; 0: not yet */
+    double transfer;       /* seconds, as in struct zpending */
     struct zsample sample;
     double raw, sent; /* bytes that this rank sent, as they were and as messages */
     int error;
@@ -253,9 +256,9 @@ struct zcall {
 
 /*
  * May this call be compressed? bytes: of the largest block if every rank knows it, else 0 (v
- * forms). `given`: what this rank contributes, for the report. `sent`: that, for a dry run, or
- * NULL; what a root alone sends counts there alone. False: the call goes to MPI as it is. Same
- * answer on all ranks.
+ * forms). `given`: what this rank contributes, for the report. `sent`: the same for a dry run, or
+ * NULL; if only the root sends, only the root passes it. False: the call goes to MPI as it is. All
+ * ranks get the same answer.
  */
 bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all_know,
                  uint64_t bytes, uint64_t given, struct zside *sent);
@@ -265,49 +268,50 @@ void zcall_dry(struct zcall *c, struct zside *sent);
 void zcall_dry_end(void);
 /* Does the call choose its encoder? */
 bool zcall_picks(const struct zcall *c);
-/* Before the agreement: notes that there are data of this type. */
+/* Before the agreement: notes that the call has data of this type. */
 void zcall_look(struct zcall *c, enum zmpi_type element);
-/* Same answer on all ranks: are all ready, and is the call compressed? bytes, steps: this rank's
- * largest. */
+/* Are all ranks ready, and is the call compressed? All ranks get the same answer. bytes, steps: the
+ * largest of this rank. */
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps);
 bool zcall_wants_range(const struct zcall *c);
-/* Add a block to this rank's value range. */
+/* Adds a block to this rank's value range. */
 void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 /* Finds the range of all ranks' data. `scan` adds this rank's blocks, once, or again without
  * possible fill values. Collective. */
 typedef void zcall_scan_fn(struct zcall *c, void *context);
 int zcall_find_range(struct zcall *c, zcall_scan_fn *scan, void *context);
 /*
- * For a ratio: one bound for all data, from samples of them. Collective: begin; add all blocks;
- * share; and again from add on while that says so.
+ * For a ratio: finds one bound for all data, from samples of them. Collective: begin, then add all
+ * blocks and share; repeat add and share while share says so.
  */
 bool zcall_wants_ratio(const struct zcall *c);
 void zcall_ratio_begin(struct zcall *c);
 void zcall_ratio_add(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 bool zcall_ratio_share(struct zcall *c, int *rc);
 double zcall_ratio_bound(const struct zcall *c); /* 0: without loss */
-/* coll_sample.c: tries both encoders on a part of the block, before one is chosen. */
+/* coll_sample.c: tries both encoders on a part of the block, before the call chooses one. */
 void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratch);
-/* Log and remember an error; it is raised by zcall_end. */
+/* Logs and remembers an error; zcall_end raises it. */
 void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The block's data are in the memory of a device that has failed: logged once for each call. */
+/* Reports that the block's data are in the memory of a device that has failed; once for each call.
+ */
 void zcall_unreadable(struct zcall *c, const struct zblock *b);
-/* The end of a call, compressed or raw; rc: what MPI returned. */
+/* Ends a call, compressed or raw; rc: what MPI returned. */
 int zcall_end(struct zcall *c, int rc);
 
 /* ---- coll_components.c: data of several variables ---- */
 
-/* Before the agreement: the components of a block of this rank; its pieces become whole points, or
- * of one component each. */
+/* Before the agreement: finds the components of a block of this rank. Its pieces become whole
+ * points, or have one component each. */
 void zapart_look(struct zcall *c, struct zblock *b);
-/* Of more than one: how many; else 0. */
+/* Returns the number of components, if there are several; else 0. */
 static inline int zapart_number(const struct zcall *c)
 {
     const int n = c->components < 0 ? -c->components : c->components;
     return n > 1 ? n : 0;
 }
-/* The component that the piece at `at` has, of blocks; else -1. */
+/* Returns the component of the piece at `at`, if components are blocks; else -1. */
 static inline int zapart_block(const struct zcall *c, const struct zblock *b, uint64_t at)
 {
     return c->components < 0 ? (int)(at / (b->bytes / (uint64_t)-c->components)) : -1;
@@ -316,11 +320,11 @@ static inline int zapart_block(const struct zcall *c, const struct zblock *b, ui
 void zapart_scan(struct zcall *c, enum zmpi_type type, const void *data, size_t count);
 /* For zcall_find_range: merges the ranges of all ranks. Collective. */
 int zapart_share_ranges(struct zcall *c);
-/* The job of a component, where `whole` is that of a piece, which is one array. */
+/* Makes the job of a component; `whole` is the job of its piece as one array. */
 bool zapart_job(const struct zcall *c, const struct zmpi_job *whole, int component,
                 struct zmpi_job *job);
-/* Codes a piece, which has a job as one array, to a stream for each interleaved component, less
- * than `bytes` in all; or returns 0. */
+/* Codes a piece to a stream for each interleaved component, of less than `bytes` in all, or returns
+ * 0. `whole` is its job as one array. */
 size_t zapart_compress(struct zcall *c, const struct zmpi_job *whole, const unsigned char *data,
                        size_t bytes, unsigned char *dst);
 /* Replaces each component of a piece by its values after coding and decoding by fle. */
@@ -330,89 +334,92 @@ enum zmpi_status zapart_decode_own(const struct zcall *c, const struct zmpi_job 
 enum zmpi_status zapart_decode(struct zcall *c, int streams, const unsigned char *src, size_t size,
                                unsigned char *data, size_t bytes);
 
-/* ---- coll_apart_ratio.c: a ratio of them; for zcall_ratio_begin, _add, _share and _bound ---- */
+/* ---- coll_apart_ratio.c: a ratio for components; for zcall_ratio_begin, _add, _share and _bound
+ * ---- */
 
 void zapart_ratio_begin(struct zcall *c);
 /* block: the only component (zapart_block). False: no memory. */
 bool zapart_ratio_add(struct zcall *c, const struct zmpi_array *whole, const void *data, int block);
 int zapart_ratio_share(struct zcall *c);
-/* The bound that was found, to an open job of a component. */
+/* Sets the bound that was found in an open job of a component. */
 void zapart_ratio_apply(const struct zcall *c, int component, struct zmpi_job *job);
-/* The largest that any component has. */
+/* Returns the largest bound of any component. */
 double zapart_ratio_bound(const struct zcall *c);
 
 /* ---- coll_piece.c: a piece of a block as a message ---- */
 
 enum { ZPIECE_HEAD = 64 };
 
-/* Are floats numbers of this machine, or kept exactly (byte_order.h, of data in the host's memory;
- * element_type.h)? */
+/* Are the floats numbers of this machine? Others are kept exactly (element_type.h; for data in the
+ * host's memory also byte_order.h). */
 bool zpiece_has_numbers(const struct zcall *c, enum zmpi_type element, const void *data,
                         size_t bytes);
-/* The job for `data` of a block, or for this many of its first bytes. False: there is none. Floats
- * that are no numbers are kept exactly. */
+/* Makes the job for `data` of a block, or for this many of its first bytes. False: there is none.
+ * Floats that are not numbers are kept exactly. */
 bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
                 int encoder, struct zmpi_job *job);
-/* The job for an array of this range, in which the piece's own job has shown floats; open where a
- * ratio is asked. */
+/* Makes the job for an array of this range, in which the piece's own job has shown floats. Its
+ * bound stays open if the user wants a ratio. */
 bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
                      const struct zmpi_bound *bound, const struct zmpi_range *range, int encoder,
                      struct zmpi_job *job);
-/* Codes to a stream of less than `room` bytes, or returns 0. holder: of the data's memory, NULL:
- * the host's. */
+/* Codes to a stream of less than `room` bytes, or returns 0. holder: the device with the data's
+ * memory; NULL: the host. */
 size_t zpiece_stream(struct zcall *c, const struct zmpi_device *holder, const unsigned char *data,
                      struct zmpi_job *job, unsigned char *dst, size_t capacity);
 /* Replaces the data by their values after coding and decoding by fle. */
 enum zmpi_status zpiece_decode_own(const struct zmpi_job *job, unsigned char *data, size_t bytes);
-/* Bytes for the message of any piece of a block of this size, and for the piece itself. */
+/* Returns the bytes that suffice for the message of any piece of a block of this size, and for the
+ * piece itself. */
 size_t zpiece_capacity(const struct zmpi_options *o, uint64_t bytes);
 /* Writes the message of the piece of b that begins at `at` to dst; returns its size. */
 int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned char *dst,
                   unsigned char *scratch);
 
-/* Data bytes by an unchecked message's own word: to be counted, not to be trusted. */
+/* Returns the data bytes that an unchecked message claims: for counts only, since they may be
+ * wrong. */
 uint64_t zpiece_raw(const struct zcall *c, const unsigned char *message, int size);
 
-/* Seconds that it was on its way, by its own word. */
+/* Returns the seconds that it claims to have been on its way. */
 double zpiece_age(const struct zcall *c, const unsigned char *message, int size);
 
 struct zpiece_head {
     uint64_t at, raw;
-    int streams; /* of as many components; 0: the bytes as they are */
+    int streams; /* one for each component; 0: the bytes as they are */
 };
 
-/* Checks all of a message of rank `origin` for b. False: the error is reported. */
+/* Checks a whole message of rank `origin` for b. False: it is damaged, and reported. */
 bool zpiece_check(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
                   int size, struct zpiece_head *h);
 /* Decodes a checked message to its place. */
 bool zpiece_place(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
                   int size, const struct zpiece_head *h, unsigned char *scratch);
 
-/* ---- coll_lanes.c, coll_exchange.c: every pair of ranks has its own data ---- */
+/* ---- coll_lanes.c, coll_exchange.c: each pair of ranks has data of its own ---- */
 
-/* Between this rank and a peer. */
+/* The data between this rank and a peer. */
 struct zlane {
     int peer;
     struct zblock out, in; /* bytes 0: nothing goes that way */
     bool in_place;         /* both are the same memory */
-    uint64_t sent;         /* bytes of `out` in messages */
+    uint64_t sent;         /* bytes of `out` that messages have taken */
     uint64_t received;     /* bytes of `in` that arrived well */
-    unsigned flying;       /* messages that may still be on their way out */
+    unsigned flying;       /* messages whose sending may not have ended */
     uint64_t posted, arrived;
-    uint64_t known; /* messages there are at least */
-    bool all_known; /* and no more */
+    uint64_t known; /* how many messages there are at least */
+    bool all_known; /* and at most */
 };
 
-/* The working state of a call. The lanes are the same at both ends, in an order in which the first
+/* The working state of a call. Both ends have the same lanes, in such an order that the first
  * unfinished one can always go on. */
 struct zexchange {
     struct zlane *lane;
     size_t lanes;
-    unsigned char *memory, *scratch; /* malloc'ed; a piece of it */
+    unsigned char *memory, *scratch; /* memory: malloc'ed; scratch: a part of it */
     size_t in_slots, out_slots, in_capacity, out_capacity;
 };
 
-enum { ZLANES = 4, ZSLOTS = 2 * ZLANES }; /* lanes at work at once; messages each way */
+enum { ZLANES = 4, ZSLOTS = 2 * ZLANES }; /* lanes that work at the same time; messages each way */
 
 int zexchange_run(struct zcall *c, const struct zexchange *x);
 
@@ -425,15 +432,15 @@ bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv);
 /* ---- coll_relay.c: the same data for all ranks ---- */
 
 struct zrelay {
-    const struct zblock *block; /* where data go, by origin */
-    struct zblock *own;         /* what this rank brings, NULL: nothing */
-    int origins;                /* ranks that bring data: all, or one */
-    bool keep_own;              /* what it brings stays as it is */
+    const struct zblock *block; /* where data go, for each origin */
+    struct zblock *own;         /* what this rank contributes; NULL: nothing */
+    int origins;                /* ranks that contribute data: all, or one */
+    bool keep_own;              /* what it contributes stays as it is */
     uint64_t bytes;             /* of the largest block */
     int from, to[2], to_count;  /* neighbours */
 };
 
-/* Does everything from the agreement on. ready: does this rank have all it needs? False on all
+/* Does everything from the agreement on. ready: this rank has all that it needs. False on all
  * ranks: the call goes to MPI. */
 bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready);
 
@@ -443,18 +450,18 @@ struct zcall_outcome {
     enum zop op;
     enum zcall_kind kind;
     bool counts;               /* this rank counts the call */
-    bool by_time;              /* measured time decided what became of lossy data */
-    double raw, sent, decoded; /* bytes; the last by other devices than the CPU */
+    bool by_time;              /* measured time decided how lossy data were coded */
+    double raw, sent, decoded; /* bytes; decoded: by other devices than the CPU */
     double seconds;
-    double ratio_bound; /* absolute, that a ratio took; 0: none, or no ratio */
-    int chosen;         /* the encoder that ZMPI_CODEC=auto took; 0: it was not asked */
+    double ratio_bound; /* absolute bound that gave a ratio; 0: none */
+    int chosen;         /* the encoder that ZMPI_CODEC=auto chose; 0: auto is not set */
     double coding;      /* seconds that encoding and decoding took here */
     /* Seconds of the call by each encoder, measured or estimated; 0: unknown. */
     double all[ZCODECS];
 };
 
 void zreport_collective(const struct zcall_outcome *outcome);
-/* Adds the seconds that a call of all ranks saved against the other way. */
+/* Adds the seconds that a call of all ranks saved compared with the other way. */
 void zreport_saved(enum zop op, enum zcall_kind kind, double seconds);
 /* Adds bytes that crossed the network, and their time. */
 void zreport_link(enum zop op, double bytes, double seconds);
@@ -463,7 +470,8 @@ bool zreport_collectives_sum(void);
 void zreport_collectives_text(FILE *out, bool speak);
 void zreport_collectives_json(FILE *out);
 
-/* A call of a function that is only counted: data that this rank gives (or gets of a scatter). */
+/* Counts a call of a function that is never compressed: the data that this rank gives, or gets from
+ * a scatter. */
 void zpassed(int function, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
              bool per_rank);
 /* counts: int or MPI_Count, by their width. */

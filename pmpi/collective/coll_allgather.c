@@ -1,7 +1,7 @@
 /*
- * coll_allgather.c - MPI_Allgather and MPI_Allgatherv, around a ring: each rank's data are
- * compressed once. All ranks end with the same bytes: a rank takes its own data as the others get
- * them.
+ * coll_allgather.c - MPI_Allgather and MPI_Allgatherv, around a ring. Each rank's data are
+ * compressed once. All ranks end with the same bytes, since a rank takes its own data as the others
+ * get them.
  */
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ static bool allgather(struct zcall *c, struct zside *send, struct zside *recv)
     return done;
 }
 
-/* The size of the largest block: all ranks know all sizes. */
+/* Returns the size of the largest block; all ranks know all sizes. */
 static uint64_t largest(const struct zside *recv, MPI_Comm comm)
 {
     int ranks, inter;

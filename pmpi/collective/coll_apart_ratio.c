@@ -1,6 +1,6 @@
 /*
- * coll_apart_ratio.c - one ratio for a call of several variables: the same part of the
- * range of each, or the bounds by which they were coded before.
+ * coll_apart_ratio.c - one ratio for a call with several variables. Each variable has the same part
+ * of its range as bound, or the bound by which it was coded before.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "collective/coll.h"
 #include "mpi/ratio_places.h"
 
-/* zplaces_job_fn: of any part of a variable. */
+/* zplaces_job_fn: makes the job for any part of a variable. */
 static void job_of(const void *context, int k, struct zmpi_job *job)
 {
     const struct zcall *c = context;
@@ -30,7 +30,7 @@ void zapart_ratio_begin(struct zcall *c)
     zplaces_clear(c->apart.place, zapart_number(c));
 }
 
-/* Of component k. */
+/* Adds data of component k. */
 static void add(struct zcall *c, const struct zmpi_array *a, int k, const void *data)
 {
     struct zmpi_job job;

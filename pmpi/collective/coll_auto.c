@@ -1,16 +1,16 @@
 /*
- * coll_auto.c - which way is fastest: raw, or compressed by which encoder? Measured per
- * communicator, operation and size class; all numbers here are the same on all ranks, and so are
+ * coll_auto.c - which way is fastest: raw, or compressed by which encoder? It is measured for each
+ * communicator, operation and size class. All numbers here are the same on all ranks, and so are
  * the answers.
  *
- * What counts is what whole calls took, since all ranks have a part in that: some encode, some
- * decode, and pieces are coded while others are sent. What is not known yet, or was measured before
- * things changed, is estimated from the calls that were measured: by what the encoders took and
- * made, or both of a sample (codec_choice.h), and by what the network took: all of a call's time
- * that was not the codec's, and what its first messages took.
+ * Only the time of a whole call counts, since all ranks share in it: some encode, some decode, and
+ * pieces are coded while others are sent. A way that is not measured yet, or was measured before
+ * things changed, is estimated from two things: how long the encoders took for how many bytes, in
+ * measured calls or of a sample (codec_choice.h), and how long the network took. The network's time
+ * is the part of a call that was not the codec's, or that of its first messages.
  *
- * A way that may be faster goes once to be measured, and twice if it is not far behind; the slower
- * ones are tried again now and then, as often as costs 2 %.
+ * A way that may be faster is tried once, and twice if it is not far behind. Slower ones are tried
+ * again now and then, so rarely that it costs 2 %.
  */
 #include "collective/coll_auto.h"
 
@@ -22,7 +22,7 @@ enum {
     MEMORY = 15,
     ACCIDENTS = 4,
     ALIKE = 2,    /* size classes */
-    LARGE = 4096, /* bytes; what takes longer than the network does is little in it */
+    LARGE = 4096, /* bytes; latency is only a small part of such a message's time */
     LEAST_CALLS = 16,
     MOST_CALLS = 65536,
     MOST_RAW = 1024
@@ -36,7 +36,8 @@ enum {
 #define LONGER 1.25
 /* A way takes this many times its earlier time, or the inverse: something has changed. */
 #define CHANGED 2.0
-/* Seconds that compression has cost, and the part of all that its calls took. */
+/* Compression is reported when it has cost this many seconds, and this part of the time of its
+ * calls. */
 #define WORTH_A_LINE 1.0
 #define COSTLY       0.2
 
@@ -52,13 +53,14 @@ int zauto_class(uint64_t bytes)
 
 /* ---- what is known ---- */
 
-/* Was it measured under other circumstances than now? */
+/* Has something changed since this way was measured? */
 static bool outdated(const struct zmeasured *m, int way)
 {
     return m->seen[way] != m->world;
 }
 
-/* So often in turn far from what it was, and always to the same side, is no accident. */
+/* Is the time far from the earlier one, to the same side, so often in a row that it is no
+ * accident? */
 static bool has_changed(struct zmeasured *m, int way, double per_byte)
 {
     const double known = m->per_byte[way];
@@ -69,8 +71,8 @@ static bool has_changed(struct zmeasured *m, int way, double per_byte)
     return abs(m->strange[way]) >= ACCIDENTS;
 }
 
-/* The better of the first ones, of which one makes connections and starts threads; then a moving
- * mean, which forgets slowly, unless things have changed. */
+/* Takes a measurement. Of the first ones the better counts, since one of them makes connections and
+ * starts threads. Then a moving mean counts, which forgets slowly unless things have changed. */
 static void take(struct zmeasured *m, int way, double per_byte)
 {
     double *known = &m->per_byte[way];
@@ -92,8 +94,8 @@ static void take(struct zmeasured *m, int way, double per_byte)
     m->seen[way] = m->world;
 }
 
-/* Compressing, sending and decoding took turns at most, in several pieces only at the beginning and
- * the end. 0: all may have been the codec. */
+/* Coding and sending follow each other at most; with several pieces they do so only at the
+ * beginning and the end. 0: the codec may have taken all of the time. */
 double zauto_link(const struct zpending *p)
 {
     const double rest = p->elapsed - p->scan - ZLATENCY, codec = p->compress + p->decode;
@@ -114,23 +116,22 @@ static void estimate_encoders(struct zmeasured *m, struct zmpi_codec_choice *c,
     if (p->way)
         zmpi_codec_coded(c, p->way, ZMPI_CODEC_HERE, p->bytes, stored,
                          overlap ? p->codec : p->compress + p->decode);
-    c->written[ZMPI_CODEC_HERE] = c->writing[ZMPI_CODEC_HERE] =
-        0; /* other sizes have other speeds */
+    c->written[ZMPI_CODEC_HERE] = c->writing[ZMPI_CODEC_HERE] = 0; /* speeds differ between sizes */
     zmpi_codec_written(c, ZMPI_CODEC_HERE, stored, zauto_link(p), overlap);
     for (int way = 1; way < ZWAYS; way++)
         if (way != p->way)
             m->estimate[way] = zmpi_codec_estimate(c, way);
 }
 
-/* Do messages of the one size tell what the other takes? */
+/* Do messages of one size tell how long those of the other take? */
 static bool is_like(double raw, double stored)
 {
     return abs(zauto_class((uint64_t)raw) - zauto_class((uint64_t)stored)) <= ALIKE &&
            stored >= LARGE;
 }
 
-/* Where the codec may have hidden the network, the first messages tell, if they took longer than
- * messages may. All else that is known is between which limits it is. */
+/* If the codec may have hidden the network's time, the first messages tell it, provided that they
+ * took longer than the latency. Otherwise only its limits are known. */
 static void estimate_raw(struct zmeasured *m, const struct zpending *p)
 {
     const double scale = p->raw / p->sent / p->bytes, known = m->estimate[ZRAW];
@@ -174,7 +175,7 @@ static double expected_compressed(const struct zmeasured *m)
     return least;
 }
 
-/* Where raw is never tried, no estimate of it is ever corrected. */
+/* If raw is never tried, nothing corrects an estimate of it. */
 double zauto_saved(const struct zcomm *s, const struct zpending *p)
 {
     const struct zmeasured *m = &s->measured[p->op][p->size_class];
@@ -225,7 +226,7 @@ static unsigned calls_between(double fast, double slow, double part)
     return n < LEAST_CALLS ? LEAST_CALLS : n > MOST_CALLS ? MOST_CALLS : (unsigned)n;
 }
 
-/* For a few percent it is not worth the processor's time. */
+/* Returns the fastest way. A gain of a few percent over raw is not worth the processor's time. */
 static int find_best(const struct zmeasured *m, const struct zauto_ways *ways)
 {
     int best = -1;
@@ -236,7 +237,7 @@ static int find_best(const struct zmeasured *m, const struct zauto_ways *ways)
     return best;
 }
 
-/* A way that was not measured often enough yet and may be faster; -1: none. */
+/* Returns a way that was not measured often enough yet and may be faster; -1: none. */
 static int find_new(const struct zmeasured *m, const struct zauto_ways *ways)
 {
     const double best = m->per_byte[m->best];
@@ -260,7 +261,7 @@ static double hoped(const struct zmeasured *m, int way)
     return zauto_expected(m, way);
 }
 
-/* A slower way that is due for a trial; -1: none for `wait` calls. */
+/* Returns a slower way that is due for a trial; -1: none for the next *wait calls. */
 static int find_due(const struct zmeasured *m, const struct zauto_ways *ways, unsigned *wait)
 {
     const double others = ways->may[ZRAW] + ways->may[ZMPI_FLE] + ways->may[ZMPI_HUFFMAN] - 1;
@@ -278,7 +279,8 @@ static int find_due(const struct zmeasured *m, const struct zauto_ways *ways, un
     return -1;
 }
 
-/* The first call of this size class: the first of all, unless other classes have shown a better. */
+/* Returns the way of a size class's first call: the first of `ways`, unless other classes have
+ * shown a better one. */
 static int foreseen(const struct zmeasured *m, const struct zauto_ways *ways)
 {
     int best = ways->first;
@@ -302,7 +304,8 @@ int zauto_choose(struct zmeasured *m, const struct zauto_ways *ways, bool all_kn
         way = find_due(m, ways, &wait);
     if (way >= 0)
         return way;
-    /* No agreement is needed until then, as long as raw calls take their time of before. */
+    /* Until the next trial the calls need no agreement, as long as raw calls take as long as
+     * before. */
     if (m->best == ZRAW && all_know && m->since[ZRAW] == 1 && !m->strange[ZRAW]) {
         m->skip = wait < MOST_RAW ? wait : MOST_RAW;
         for (int k = 0; k < ZWAYS; k++)

@@ -1,4 +1,4 @@
-/* coll_auto.h - the fastest way for a collective's data: raw, or by which encoder. */
+/* coll_auto.h - finds the fastest way for a collective's data: raw, or by which encoder. */
 #ifndef ZMPI_COLL_AUTO_H
 #define ZMPI_COLL_AUTO_H
 
@@ -30,14 +30,14 @@ int zauto_class(uint64_t bytes);
 void zauto_begin(struct zmeasured of_class[ZCLASSES], int size_class);
 /* Adds a measurement: each number is the largest of all ranks. */
 void zauto_learn(struct zcomm *s, const struct zpending *p);
-/* Seconds of it that went to the network. */
+/* Returns the seconds of a call that went to the network. */
 double zauto_link(const struct zpending *p);
 /* Chooses the next call's way. all_know: the following calls may go raw without an agreement. */
 int zauto_choose(struct zmeasured *m, const struct zauto_ways *ways, bool all_know);
-/* Seconds per byte of the largest block, measured or estimated; 0: not known. */
+/* Returns the seconds per byte of the largest block, measured or estimated; 0: unknown. */
 double zauto_expected(const struct zmeasured *m, int way);
-/* Seconds that a measured call took less than the other way would have: measured, or estimated from
- * messages of like size. 0: unknown. */
+/* Returns the seconds that a measured call saved compared with the other way, measured or estimated
+ * from messages of similar size. 0: unknown. */
 double zauto_saved(const struct zcomm *s, const struct zpending *p);
 /* Adds a compressed call, its time and what it saved (< 0: lost). True once: when all calls
  * together have lost enough to tell the user. */

@@ -1,5 +1,5 @@
 /*
- * coll_bcast.c - MPI_Bcast: the root's pieces along a chain, or down a tree of two where a chain
+ * coll_bcast.c - MPI_Bcast: the root's pieces go along a chain, or down a binary tree if a chain
  * would be too long.
  *
  * Programs broadcast what must be the same everywhere: parameters, seeds, tables. So the data are
@@ -9,7 +9,7 @@
 #include "collective/coll.h"
 #include "wrappers.h"
 
-/* Time for n ranks and p pieces, in times of one piece over one link. */
+/* Compares the times for these ranks and pieces, in units of one piece over one link. */
 static bool chain_is_faster(int ranks, uint64_t pieces)
 {
     uint64_t depth = 0;
@@ -21,7 +21,7 @@ static bool chain_is_faster(int ranks, uint64_t pieces)
 static void find_neighbours(struct zrelay *r, const struct zcomm *s, int root, uint64_t pieces)
 {
     bool chain = chain_is_faster(s->ranks, pieces);
-    int place = (s->rank - root + s->ranks) % s->ranks; /* from the root */
+    int place = (s->rank - root + s->ranks) % s->ranks; /* counted from the root */
     int child = chain ? place + 1 : 2 * place + 1, children = chain ? 1 : 2;
     r->from = ((chain ? place - 1 : (place - 1) / 2) + root + s->ranks) % s->ranks;
     for (int i = 0; i < children && child + i < s->ranks; i++)

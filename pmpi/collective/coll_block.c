@@ -3,7 +3,8 @@
 
 #include "collective/coll.h"
 
-/* Whole planes, else whole rows, else as much as a message may hold. */
+/* Returns the size of a piece: whole planes, else whole rows, else as much as a message may
+ * hold. */
 static uint64_t piece_of(const size_t shape[3], uint64_t width, uint64_t most)
 {
     uint64_t row = shape[2] * width, plane = row * shape[1];
@@ -71,7 +72,7 @@ struct zmpi_array zblock_component(const struct zmpi_array *whole, size_t n)
     return a;
 }
 
-/* To the host's memory. */
+/* Copies bytes of the block to the host's memory. */
 static bool block_get(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *dst)
 {
     if (b->direct)
@@ -87,8 +88,8 @@ bool zblock_put(const struct zblock *b, uint64_t at, uint64_t bytes, const unsig
                          false);
 }
 
-/* Small runs in a device's memory are gathered and spread faster by the device, if it has the
- * memory. */
+/* A device gathers and spreads small runs in its memory faster than the host, if it has memory for
+ * that. */
 void zblock_destination(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
                         struct zpart *part)
 {
@@ -159,7 +160,7 @@ void zside_free(struct zside *s)
         ztype_free(&s->type);
 }
 
-/* Where block i begins, in elements. */
+/* Returns where block i begins, in elements. */
 static int64_t place_of(const struct zside *s, int i)
 {
     return s->places ? s->places[i] : s->large_places ? s->large_places[i] : i * s->count;

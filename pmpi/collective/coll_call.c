@@ -23,7 +23,7 @@ static struct zcomm *state_of(const struct zcall *c, uint64_t bytes)
     return zcomm_find(c->comm);
 }
 
-/* An intra-node communicator, or one that was found faster raw, asks nobody. */
+/* Does the call go raw without an agreement? It does within a node, or if raw was found faster. */
 static bool goes_raw(struct zcall *c)
 {
     struct zcomm *s = c->state;
@@ -61,15 +61,15 @@ bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all
     struct zcomm *s = c->state = state_of(c, bytes);
     if (!s || !selected(&s->options, op) || (all_know && !zrule_enough(c)))
         return false;
-    if (root < 0 || root >= s->ranks) /* MPI will say so */
+    if (root < 0 || root >= s->ranks) /* MPI reports it */
         return false;
     s->stats.calls++;
     c->exact = op == ZOP_BCAST && !zmpi_options_collective(&s->options, "bcast_lossy");
     return !goes_raw(c);
 }
 
-/* Numbers that ranks exchange in an agreement: the minimum of the first ones counts, the maximum of
- * the others. */
+/* The numbers of an agreement. Of the first ones the minimum over the ranks counts, of the others
+ * the maximum. */
 enum {
     READY,
     SETTINGS,
@@ -117,8 +117,8 @@ static int agree_numbers(const struct zcomm *s, double all[NUMBERS])
     return rc;
 }
 
-/* The last measurement on this communicator, as all ranks saw it, comes with the agreement. There
- * is none if the call failed on one of them. */
+/* Learns from the last measurement on this communicator, which comes from all ranks with the
+ * agreement. There is none if that call failed on a rank. */
 static void learn(struct zcomm *s, const double all[NUMBERS])
 {
     struct zpending p = s->pending;
@@ -171,7 +171,8 @@ static bool choose(struct zcall *c)
     return c->way != ZRAW;
 }
 
-/* Settings that one rank alone has show here, unless they kept that rank from asking. */
+/* Do all ranks have the same settings? A rank whose settings keep it from the agreement does not
+ * show here. */
 static bool settings_agree(struct zcall *c, const double all[NUMBERS])
 {
     struct zcomm *s = c->state;
@@ -186,7 +187,7 @@ static bool settings_agree(struct zcall *c, const double all[NUMBERS])
     return same;
 }
 
-/* Without memory exact values come instead of others: no other day's run may do so. */
+/* Reports that memory is missing: values are exact then, which may differ from other runs. */
 static void say_not_ready(const struct zcall *c)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -196,7 +197,8 @@ static void say_not_ready(const struct zcall *c)
              "%s: no memory, or a datatype that cannot be taken apart: sent raw", zop_name(c->op));
 }
 
-/* Once, by the job's first rank: the bound was perhaps meant for files alone. */
+/* The job's first rank says once that values change: perhaps the user meant the bound for files
+ * alone. */
 static void say_lossy(const struct zcall *c)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -214,7 +216,7 @@ static void say_lossy(const struct zcall *c)
 
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
 {
-    enum { BLOCKS = 1000 }; /* one behind the other: so many more */
+    enum { BLOCKS = 1000 }; /* added to the number of components that lie one behind the other */
     struct zcomm *s = c->state;
     const int components = c->components < 0 ? BLOCKS - c->components : c->components;
     double all[NUMBERS] = {[READY] = ready,

@@ -1,7 +1,7 @@
 /*
- * coll_comm.c - what is kept of a communicator: one of our own with its ranks, its settings, what
- * was measured. It is made at the first collective that may be compressed, which all ranks enter,
- * and cached as an attribute, which goes with the communicator.
+ * coll_comm.c - what is kept for a communicator: a communicator of our own with the same ranks,
+ * settings, and measurements. The first collective that may be compressed makes it, since all ranks
+ * enter that. It is cached as an attribute, which MPI frees with the communicator.
  */
 #include <sched.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int keyval = MPI_KEYVAL_INVALID;
 static atomic_bool finalizing;
-static struct zcomm foreign; /* cached on communicators that are not ours to compress on */
+static struct zcomm foreign; /* cached on communicators on which we must not compress */
 
 static int forget(MPI_Comm comm, int key, void *attribute, void *extra)
 {
@@ -61,7 +61,7 @@ struct zcomm *zcomm_find(MPI_Comm comm)
     return look_up(comm, &s) ? s : NULL;
 }
 
-/* All ranks of the communicator answer the same. */
+/* May we compress on it? All ranks of the communicator get the same answer. */
 static bool is_ours(MPI_Comm comm)
 {
     int ranks;
@@ -80,7 +80,7 @@ static bool on_one_node(const struct zcomm *s)
     return ranks == s->ranks;
 }
 
-/* As text: the struct has bytes that mean nothing. */
+/* Hashes the settings as text, since the struct has padding. */
 static void note_settings(struct zcomm *s)
 {
     const struct zmpi_option_info *info;
@@ -94,7 +94,7 @@ static void note_settings(struct zcomm *s)
     s->settings = (double)(hash >> 11);
 }
 
-/* Rank 0's settings, with the rules for the communicator's name, are everybody's. */
+/* Gives rank 0's settings, with the rules for the communicator's name, to all ranks. */
 static int share_settings(struct zcomm *s, MPI_Comm program)
 {
     char name[MPI_MAX_OBJECT_NAME] = "", message[256];
@@ -132,11 +132,11 @@ static struct zcomm *make(MPI_Comm program)
 }
 
 /*
- * MPI libraries let one communicator be made after the other, and each process may choose another
- * one first: threads that make several at once, with different ranks, can wait for each other for
- * ever, as the program's collectives cannot (Open MPI 4.1). So a process makes one at a time. Which
- * one is first all its ranks agree on: those that wait have keys, the same on all ranks, and the
- * least key in a process may go; the least of all may so everywhere.
+ * Threads may make several communicators at once. MPI libraries make one after the other, and each
+ * process may begin with another one, so that threads would wait for each other for ever (Open MPI
+ * 4.1; the program's own collectives cannot do so). So a process makes one at a time, and all ranks
+ * agree on the order: each waiting communicator has a key, the same on all its ranks, and a process
+ * makes the one with its least key. The least key of all may then go everywhere.
  */
 struct waiting {
     uint64_t key;
@@ -148,7 +148,8 @@ static struct waiting *first_waiting;
 static uint64_t keys;
 static bool making;
 
-/* Ranks that are here wait for none that is elsewhere: the first one's key, when all are here. */
+/* Gets the first rank's key and begins to wait. All ranks are here then, so that nobody waits for a
+ * rank that is elsewhere. */
 static int enter(MPI_Comm comm, struct waiting *w)
 {
     int rank, world;
@@ -177,7 +178,7 @@ static void leave(const struct waiting *w)
     pthread_mutex_unlock(&lock);
 }
 
-/* True: this process makes no other one until it is given up. */
+/* True: this process makes no other communicator until it gives up this claim. */
 static bool claim(const struct waiting *mine)
 {
     pthread_mutex_lock(&lock);
@@ -196,7 +197,8 @@ static void give_up(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Never left to a later call: when that is depends on other threads, and values would. */
+/* Makes the communicator, at once: if a later call did, other threads would decide when, and so
+ * which values are lossy. */
 static struct zcomm *make_alone(MPI_Comm comm)
 {
     struct zcomm *s = NULL;
@@ -235,7 +237,7 @@ struct zcomm *zcomm_make(MPI_Comm comm)
 
 int zmpi_comm_set(MPI_Comm comm, const char *option, const char *value)
 {
-    znext_find(); /* where the MPI library is in front of us this is the first call */
+    znext_find(); /* if the MPI library stands in front of us, this is the first call */
     zruntime_unseen("zmpi_comm_set");
     struct zmpi_options checked = *zruntime_options();
     char message[256];

@@ -1,7 +1,7 @@
 /*
- * coll_components.c - a call whose data are several variables (judge/components.h): each has its
- * own range, of all ranks. Interleaved ones have a stream each in a message; of blocks that lie one
- * behind the other in what a rank gives to another, each piece is of one.
+ * coll_components.c - a call whose data are several variables (judge/components.h). Each variable
+ * has its own range over all ranks. Interleaved variables have one stream each in a message. If
+ * variables lie one behind the other in the data for a rank, each piece has only one of them.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 
 /* ---- what the call is ---- */
 
-/* As a setting, a datatype or the data of the block say; 1: one array. */
+/* Finds the components from a setting, a datatype, or the data of the block; 1: one array. */
 static int find(const struct zcall *c, const struct zblock *b)
 {
     const struct zmpi_options *o = &c->state->options;
@@ -36,7 +36,7 @@ static bool may_be_apart(const struct zcall *c, const struct zblock *b)
     return (element == ZMPI_F32 || element == ZMPI_F64) && !c->exact && mode != ZMPI_LOSSLESS;
 }
 
-/* Pieces of whole points; false: there are none. */
+/* Cuts the block into pieces of whole points; false: that is impossible. */
 static bool cut_points(struct zblock *b, uint64_t n)
 {
     const uint64_t point = n * zmpi_type_size(b->type->element);
@@ -46,8 +46,8 @@ static bool cut_points(struct zblock *b, uint64_t n)
     return true;
 }
 
-/* Equal pieces of one component each; false: components are unequal, too short, or of a length that
- * gives small pieces only. */
+/* Cuts the block into equal pieces of one component each; false: components are unequal, too short,
+ * or of a length that gives small pieces only. */
 static bool cut_blocks(struct zblock *b, uint64_t n)
 {
     const uint64_t width = zmpi_type_size(b->type->element), part = b->bytes / n;
@@ -62,7 +62,7 @@ static bool cut_blocks(struct zblock *b, uint64_t n)
     return false;
 }
 
-/* Once for a process: one bound for blocks of which some may vary little. */
+/* Says once in a process that one bound holds for all components, although some may vary little. */
 static void say_not_blocks(const struct zcall *c, const struct zblock *b, int n)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;

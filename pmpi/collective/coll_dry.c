@@ -1,6 +1,6 @@
 /*
- * coll_dry.c - collectives of a dry run: they go to MPI as they are, and a part of what some of
- * them send is coded.
+ * coll_dry.c - collectives of a dry run. They go to MPI as they are; for some of them a part of the
+ * data is coded.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct zdry_row rows[ZOPS];
 
-/* The first calls on a communicator, then ever fewer: each costs a reduction. The same on all
- * ranks. */
+/* Takes the first calls on a communicator, and then ever fewer, since each costs a reduction. All
+ * ranks take the same. */
 static bool is_sampled(uint64_t call)
 {
     enum { FIRST = 8 };
@@ -31,7 +31,7 @@ static bool only_root_sends(enum zop op)
     return op == ZOP_SCATTER || op == ZOP_SCATTERV || op == ZOP_BCAST;
 }
 
-/* Bytes that this rank sends in all. */
+/* Returns the bytes that this rank sends in all. */
 static double bytes_of(const struct zcall *c, const struct zside *sent)
 {
     double bytes = 0;
@@ -45,7 +45,7 @@ static double bytes_of(const struct zcall *c, const struct zside *sent)
 struct part {
     struct zmpi_array array;
     struct zpart at;
-    void *copy; /* malloc; NULL: it is the program's memory */
+    void *copy; /* malloc'ed; NULL: the data are in the program's memory */
     uint64_t block;
 };
 
@@ -70,7 +70,7 @@ static bool take(const struct zcall *c, struct zside *sent, struct part *p)
     return taken;
 }
 
-/* Of all ranks' parts, as a call has it of all data; the largest block too. */
+/* Finds the range of all ranks' parts, as a call does for all data, and the largest block. */
 static int share(const struct zcall *c, struct zmpi_range *range, uint64_t *block)
 {
     double mine[4] = {range->min, -range->max, range->fill, -(double)*block}, all[4];

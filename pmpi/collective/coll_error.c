@@ -1,4 +1,4 @@
-/* coll_error.c - what a call is named, and what went wrong in it. */
+/* coll_error.c - names a call, and reports what went wrong in it. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

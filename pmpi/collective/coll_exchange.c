@@ -1,10 +1,10 @@
 /*
- * coll_exchange.c - pieces between this rank and its peers: while one is compressed, those before
- * it are on their way, and what has arrived is decoded in between.
+ * coll_exchange.c - exchanges pieces with this rank's peers. While it compresses one piece, earlier
+ * ones are on their way; in between it decodes what has arrived.
  *
- * A message's tag says how many of its block follow it (2 for more), so that a receiver never
- * waits for one that does not come, whatever is in the message. A damaged piece is not placed; all
- * others are received as ever, so that nobody waits for this rank.
+ * A message's tag says how many messages of its block follow (2: two or more). So a receiver never
+ * waits for one that does not come, whatever the message contains. A damaged piece is not placed;
+ * all others are still received, so that nobody waits for this rank.
  */
 #include <math.h>
 #include <sched.h>
@@ -22,18 +22,18 @@ struct slot {
     struct zlane *lane;
     uint64_t index; /* of the message in its lane */
     int size;
-    bool good;               /* as far as MPI knows */
-    struct zpiece_head head; /* once it is checked */
+    bool good;               /* MPI reports no error */
+    struct zpiece_head head; /* valid after the check */
 };
 
 struct work {
     struct zcall *call;
     const struct zexchange *x;
-    struct zlane *active[ZLANES]; /* in slots 2k and 2k + 1 belong to active[k] */
+    struct zlane *active[ZLANES]; /* the messages in slots 2k and 2k + 1 are those of active[k] */
     size_t next;                  /* lane to become active */
     struct slot out[ZSLOTS], in[ZSLOTS];
     MPI_Request request[2 * ZSLOTS]; /* of out and in */
-    double first, first_bytes;       /* seconds that first messages took, and their data's bytes */
+    double first, first_bytes;       /* seconds of the first messages, and their bytes */
 };
 
 /* ---- lanes ---- */
@@ -44,7 +44,7 @@ static bool lane_done(const struct zlane *l)
     return in && l->sent == l->out.bytes && l->flying == 0;
 }
 
-/* A peer that sent less than was asked for has left receives behind. */
+/* Cancels the receives that are left if a peer sent less than expected. */
 static void withdraw(struct work *w, size_t k)
 {
     for (size_t i = 2 * k; i < 2 * k + 2; i++)
@@ -55,7 +55,7 @@ static void withdraw(struct work *w, size_t k)
         }
 }
 
-/* Give the place of a lane that is done to the next one. False: there is none at work. */
+/* Gives the place of a finished lane to the next one. False: no lane is at work. */
 static bool refresh_lanes(struct work *w)
 {
     bool any = false;
@@ -76,8 +76,8 @@ static bool refresh_lanes(struct work *w)
 
 /* ---- to the peers ---- */
 
-/* The lane that has least under way. With several at work each has two messages at most, so that
- * the others find a slot. */
+/* Returns the lane with the fewest messages under way. If several work, each has two at most, so
+ * that the others find a slot. */
 static struct zlane *hungriest(const struct work *w)
 {
     struct zlane *found = NULL;
@@ -140,8 +140,8 @@ static int post(struct work *w)
     return MPI_SUCCESS;
 }
 
-/* The first messages of the first lanes, which nothing was in the way of but each other, and this
- * rank's codec. */
+/* Times the first messages of the first lanes. Only each other and this rank's codec delayed
+ * them. */
 static void time_first(struct work *w, const struct slot *s)
 {
     if (s->index > 0 || s->lane >= w->x->lane + ZLANES)
@@ -150,7 +150,7 @@ static void time_first(struct work *w, const struct slot *s)
     w->first_bytes += (double)zpiece_raw(w->call, s->message, s->size);
 }
 
-/* All that comes to this rank, if it takes as long. */
+/* Estimates the time of all that comes to this rank from these. */
 static void estimate_transfer(struct work *w)
 {
     double bytes = 0;
@@ -199,7 +199,7 @@ static void place(struct work *w, struct slot *s)
     l->arrived++;
 }
 
-/* One message that has arrived. */
+/* Takes a message that has arrived. */
 static void take(struct work *w, bool *did)
 {
     for (size_t k = 0; k < w->x->in_slots && !*did; k++) {
@@ -217,7 +217,7 @@ static void take(struct work *w, bool *did)
 
 /* ---- progress ---- */
 
-/* See what MPI has done. */
+/* Looks what MPI has done. */
 static int progress(struct work *w, bool *did)
 {
     int done, index[2 * ZSLOTS];
@@ -252,7 +252,7 @@ static int step(struct work *w)
     if (!rc && !did)
         take(w, &did);
     if (!did)
-        sched_yield(); /* to ranks and threads that have work, which MPI's waiting may not do */
+        sched_yield(); /* lets ranks and threads work that MPI's waiting would hold up */
     return rc;
 }
 

@@ -1,13 +1,13 @@
 /*
  * coll_gather.c - MPI_Gather and MPI_Gatherv (CEAZ 2.3, 3.3).
  *
- * The root may send in place: its receive arguments say the same then. Otherwise only a root's
- * receive arguments mean anything (MPI 3.1, 5.5).
+ * Receive arguments count only on the root (MPI 3.1, 5.5). If the root sends in place, they also
+ * describe what it sends.
  */
 #include "collective/coll.h"
 #include "wrappers.h"
 
-/* What a root sends in place is what it would receive of itself. */
+/* A root that sends in place sends what it would receive from itself. */
 static bool gather(struct zcall *c, enum zop op, struct zside *send, struct zside *recv, int root,
                    MPI_Comm comm, uint64_t bytes, uint64_t given)
 {

@@ -1,10 +1,10 @@
 /*
- * coll_lanes.c - gather, scatter and alltoall, with or without v: which data go between which
+ * coll_lanes.c - gather, scatter and alltoall, also the v forms: finds which data go between which
  * ranks.
  *
  * The order of a rank's lanes: gather and scatter begin behind the root; in step s of an alltoall
- * ranks whose numbers add up to s (modulo all) are partners. So a lane is at the same place of the
- * order for both, and the first lane that is not done can go on at both ends.
+ * ranks whose numbers add up to s (modulo all) are partners. So a lane has the same place in the
+ * order of both ranks, and the first unfinished lane can go on at both ends.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 /* This rank's part in a call. */
 struct plan {
     struct zexchange x;
-    struct zblock own, own_place; /* its data for itself; bytes 0: none, or in place already */
+    struct zblock own, own_place; /* data to itself; bytes 0: none, or in place */
     uint64_t bytes;               /* of the largest block */
 };
 
@@ -103,7 +103,7 @@ static void make_lanes(struct plan *p, const struct zcall *c, const struct zside
         alltoall_lanes(p, c, send, recv);
 }
 
-/* Messages of a call that are in memory at once, in the worst case. */
+/* Allocates memory for the most messages of a call that are in memory at once. */
 static bool set_memory_aside(struct plan *p, const struct zmpi_options *o)
 {
     struct zexchange *x = &p->x;
@@ -138,7 +138,7 @@ static bool get_ready(struct plan *p, const struct zcall *c, struct zside *send,
     return set_memory_aside(p, &c->state->options);
 }
 
-/* All data of the call: what ranks send, and what they keep. */
+/* Scans all data of the call: what ranks send, and what they keep. */
 static void scan_all(struct zcall *c, void *context)
 {
     const struct plan *p = context;
@@ -149,7 +149,8 @@ static void scan_all(struct zcall *c, void *context)
         zcall_scan(c, &p->own, p->x.scratch);
 }
 
-/* Bytes that go to others: the ratio is that of messages. */
+/* Searches a bound for a ratio, by the data that go to other ranks: the ratio is that of
+ * messages. */
 static int search_of_all(struct zcall *c, const struct plan *p)
 {
     int rc;
@@ -162,7 +163,7 @@ static int search_of_all(struct zcall *c, const struct plan *p)
     return rc;
 }
 
-/* Of those that this rank sends, or keeps. */
+/* Returns the largest block that this rank sends or keeps. */
 static const struct zblock *largest_block(const struct plan *p)
 {
     const struct zblock *b = &p->own;
@@ -172,7 +173,7 @@ static const struct zblock *largest_block(const struct plan *p)
     return b;
 }
 
-/* What this rank sends, or keeps. */
+/* Looks for components in what this rank sends or keeps. */
 static void look_for_components(struct zcall *c, struct plan *p)
 {
     for (size_t k = 0; k < p->x.lanes; k++)
@@ -204,7 +205,7 @@ bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv)
     if (done && rc)
         c->error = rc;
     free(p.x.lane);
-    if (!rc) /* else MPI may still have messages in it */
+    if (!rc) /* after an error MPI may still use this memory */
         free(p.x.memory);
     if (send)
         zside_free(send);

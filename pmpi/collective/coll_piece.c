@@ -27,7 +27,7 @@ size_t zpiece_capacity(const struct zmpi_options *o, uint64_t bytes)
     return ZPIECE_HEAD + (o->collective_piece < bytes ? o->collective_piece : bytes);
 }
 
-/* A stream, or one of each component. */
+/* Makes a stream, or one for each component. */
 static size_t compress(struct zcall *c, const struct zpart *part, struct zmpi_job *job,
                        size_t bytes, unsigned char *dst, int *streams)
 {
@@ -38,8 +38,8 @@ static size_t compress(struct zcall *c, const struct zpart *part, struct zmpi_jo
 }
 
 /*
- * A piece that did not become smaller goes as it is. Where measured time has chosen the encoder,
- * the other one might have made it smaller: so it gets the values that both would give it.
+ * A piece that did not become smaller is sent as it is. If measured time chose the encoder, the
+ * other one might have made it smaller. So the piece gets the values that both would give it.
  */
 static enum zmpi_status decode_own(const struct zcall *c, const struct zmpi_job *job,
                                    unsigned char *data, size_t bytes)
@@ -48,7 +48,7 @@ static enum zmpi_status decode_own(const struct zcall *c, const struct zmpi_job 
                              : zpiece_decode_own(job, data, bytes);
 }
 
-/* The piece as streams, or as it is. Returns the bytes, or 0: it cannot be read. */
+/* Writes the piece as streams, or as it is. Returns the bytes; 0: it cannot be read. */
 static size_t encode(struct zcall *c, const struct zblock *b, uint64_t at, const struct zpart *part,
                      size_t bytes, unsigned char *dst, int *streams)
 {
@@ -90,7 +90,7 @@ int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned
         zpart_free(&part);
     }
     memset(dst, 0, ZPIECE_HEAD);
-    if (!size) { /* the receiver must not take it for data, nor wait for it */
+    if (!size) { /* an empty message: the receiver must neither take it for data nor wait */
         zcall_unreadable(c, b);
         return ZPIECE_HEAD;
     }
@@ -154,7 +154,7 @@ bool zpiece_check(struct zcall *c, const struct zblock *b, int origin, const uns
     return true;
 }
 
-/* One stream. */
+/* Decodes one stream. */
 static enum zmpi_status decode(struct zcall *c, const struct zpart *part, uint64_t raw,
                                const unsigned char *data, size_t size)
 {
@@ -166,7 +166,7 @@ static enum zmpi_status decode(struct zcall *c, const struct zpart *part, uint64
                                    zruntime_threads(&c->state->options));
 }
 
-/* Components are put together in the host's memory: scratch holds a piece. */
+/* Decodes components and puts them together in the host's memory; scratch holds a piece. */
 static enum zmpi_status decode_apart(struct zcall *c, const struct zpart *part,
                                      const struct zpiece_head *h, const unsigned char *data,
                                      size_t size, unsigned char *scratch)
@@ -192,7 +192,8 @@ static enum zmpi_status place_streams(struct zcall *c, const struct zblock *b,
     return status;
 }
 
-/* The hash has shown that these bytes are the sender's; decoding can fail for lack of memory. */
+/* The hash has shown that these bytes are the sender's. Decoding can still fail if memory is
+ * missing. */
 bool zpiece_place(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
                   int size, const struct zpiece_head *h, unsigned char *scratch)
 {

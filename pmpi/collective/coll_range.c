@@ -1,5 +1,5 @@
-/* coll_range.c - what a bound needs to know of all data of a call: their range, or the bound that
- * gives a ratio. */
+/* coll_range.c - what a bound needs to know about all data of a call: their range, or the bound
+ * that gives a ratio. */
 #include "collective/coll.h"
 #include "mpi/runtime.h"
 
@@ -19,8 +19,8 @@ static void look_for_fill(struct zcall *c, enum zmpi_type element, const void *d
     *fill = zmpi_fill_merge(*fill, zmpi_fill_look(element, data, count, range));
 }
 
-/* Scans on the device that holds the data, or on the CPU, which alone separates components. Exact
- * data are left out: a small byte-swapped number may look like 1e300. */
+/* Scans on the device that holds the data, or on the CPU, since only that separates components.
+ * Exact data are left out: a small byte-swapped number may look like 1e300. */
 static bool scan(struct zcall *c, const struct zblock *b, struct zpart *part, uint64_t bytes,
                  int block, unsigned char *scratch, struct zmpi_range *range)
 {
@@ -94,11 +94,11 @@ struct all_data {
     struct zcall *call;
     zcall_scan_fn *scan;
     void *context;
-    struct zmpi_range *range; /* what a scan finds: all data's, or a component's */
+    struct zmpi_range *range; /* what a scan finds: the range of all data, or of a component */
     int rc;
 };
 
-/* zmpi_fill_scan_fn. Nothing but the range is shared: fill values are known. */
+/* zmpi_fill_scan_fn. Shares only the range, since fill values are known. */
 static bool range_below(void *context, double threshold, struct zmpi_range *range)
 {
     struct all_data *a = context;
@@ -126,7 +126,7 @@ static int exclude_fill(struct zcall *c, zcall_scan_fn *scan_blocks, void *conte
     return a.rc;
 }
 
-/* Of each component. */
+/* Finds the range of each component. */
 static int find_ranges(struct zcall *c, zcall_scan_fn *scan_blocks, void *context)
 {
     struct zapart *a = &c->apart;
@@ -157,7 +157,7 @@ bool zcall_wants_ratio(const struct zcall *c)
     return !c->exact && c->state->options.bound.mode == ZMPI_RATIO;
 }
 
-/* Any part of the data. */
+/* Makes the job for any part of the data. */
 static struct zmpi_job ratio_job(const struct zcall *c)
 {
     const struct zmpi_array any = {ZMPI_F64, {1, 1, 1}};

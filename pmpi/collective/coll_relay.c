@@ -1,12 +1,12 @@
 /*
- * coll_relay.c - pieces that go from rank to rank, each of them compressed once: around a ring
- * (allgather), along a chain or down a tree (bcast).
+ * coll_relay.c - pieces go from rank to rank, each compressed once: around a ring (allgather),
+ * along a chain or down a tree (bcast).
  *
- * A call is a sequence of steps, numbered alike on all ranks: step k is piece k / origins; around
- * a ring, of the rank k % origins places back. In each step a rank has a message, its own or
- * received, passes it on, and decodes it. Messages are passed on in the order of steps, and the
- * room for a step is that of the step four before it: so the rank that is furthest behind can
- * always go on. A damaged message is passed on as it is: its checksum is the origin's.
+ * A call is a sequence of steps with the same numbers on all ranks. Step k is piece k / origins;
+ * around a ring, it is that of the rank k % origins places back. In each step a rank has a message,
+ * its own or a received one, passes it on, and decodes it. Ranks pass messages on in the order of
+ * steps, and a step uses the memory of the step four before it. So the rank that is furthest behind
+ * can always go on. A damaged message is passed on as it is, with its origin's checksum.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -24,8 +24,9 @@ struct slot {
 struct work {
     struct zcall *call;
     const struct zrelay *relay;
-    uint64_t steps, first, passing; /* steps not done, not passed on: from these on */
-    struct slot slot[SLOTS];        /* of the steps from `first` on */
+    uint64_t steps, first, passing; /* first: first one not done; passing: first one not passed
+                                     * on */
+    struct slot slot[SLOTS];        /* for the steps from `first` on */
     MPI_Request request[SLOTS * REQUESTS];
     size_t capacity;
     unsigned char *scratch;
@@ -52,7 +53,7 @@ static bool is_own(const struct work *w, uint64_t step)
     return w->relay->own && step % (uint64_t)w->relay->origins == 0;
 }
 
-/* The rank a step's data come from; a lone origin is the root. */
+/* Returns the rank from which a step's data come; a single origin is the root. */
 static int origin_of(const struct work *w, uint64_t step)
 {
     int n = w->relay->origins;
@@ -64,7 +65,7 @@ static const struct zblock *block_of(const struct work *w, uint64_t step)
     return &w->relay->block[w->relay->origins == 1 ? 0 : origin_of(w, step)];
 }
 
-/* The last rank of a ring has nobody to pass a message on to. */
+/* Returns how many ranks get the message next. The last rank of a ring passes it to nobody. */
 static int targets_of(const struct work *w, uint64_t step)
 {
     uint64_t n = (uint64_t)w->relay->origins;
@@ -88,7 +89,7 @@ static int post(struct work *w)
     return MPI_SUCCESS;
 }
 
-/* This rank's piece; an empty message where others have more pieces than this rank. */
+/* Makes the message of this rank's piece; an empty one if others have more pieces. */
 static void make_own(struct work *w, uint64_t step)
 {
     const struct zblock *b = w->relay->own;
@@ -151,8 +152,8 @@ static void place_one(struct work *w, bool *did)
 
 /* ---- progress ---- */
 
-/* In place of a message that was too long, an empty one is passed on, so that no rank waits for it.
- */
+/* Notes a message's arrival. If it was too long, an empty one is passed on in its place, so that no
+ * rank waits for it. */
 static void note_arrival(struct work *w, struct slot *s, const MPI_Status *status, bool good)
 {
     s->here = true;
@@ -235,7 +236,7 @@ static void check_complete(const struct work *w)
                    (unsigned long long)w->received, (unsigned long long)wanted);
 }
 
-/* What this rank sends. */
+/* The blocks that this rank sends. */
 struct own_data {
     const struct zblock *block;
     unsigned char *scratch;

@@ -1,4 +1,4 @@
-/* coll_report.c - what became of collective operations, for the report at MPI_Finalize. */
+/* coll_report.c - counts what happened to collective operations, for the report at MPI_Finalize. */
 #include <math.h>
 #include <stdio.h>
 
@@ -11,19 +11,19 @@
 struct row {
     double calls[ZCALL_KINDS];
     double passed;               /* bytes of calls that were not compressed */
-    double raw, sent;            /* of those that were */
-    double decoded;              /* of those, decoded by other devices than the CPU */
-    double seconds[ZCALL_KINDS]; /* of those that were measured */
-    double saved[ZCALL_KINDS];   /* against the other way, as far as that is known */
-    /* Of compressed calls whose encoder auto chose, by encoder: */
+    double raw, sent;            /* of calls that were compressed */
+    double decoded;              /* bytes of these that other devices than the CPU decoded */
+    double seconds[ZCALL_KINDS]; /* of measured calls */
+    double saved[ZCALL_KINDS];   /* seconds compared with the other way, as far as known */
+    /* Of compressed calls whose encoder auto chose, for each encoder: */
     double calls_by[ZCODECS], raw_by[ZCODECS], sent_by[ZCODECS];
     double coding_by[ZCODECS], seconds_by[ZCODECS];
     double all_by[ZCODECS];          /* seconds that all of them would have taken, estimated */
-    double link_bytes, link_seconds; /* what the network took */
-    double by_time; /* calls of lossy data that measured time could have sent otherwise */
+    double link_bytes, link_seconds; /* over the network, in measured calls */
+    double by_time;                  /* lossy calls in which measured time decided */
 };
 
-/* Functions that are only counted. */
+/* Functions that are counted, but never compressed. */
 struct passed {
     double calls, bytes;
 };
@@ -35,7 +35,7 @@ static struct {
 
 enum { DOUBLES = sizeof mine / sizeof(double) };
 
-/* The largest absolute bound that a ratio took, by operation. */
+/* The largest absolute bound that gave a ratio, for each operation. */
 static double bounds[ZOPS];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -51,7 +51,7 @@ static void add_choice(struct row *r, const struct zcall_outcome *o)
     r->calls_by[by]++;
     r->seconds_by[by] += o->seconds;
     const bool known = o->all[ZMPI_FLE - 1] > 0 && o->all[ZMPI_HUFFMAN - 1] > 0;
-    for (int k = 0; k < ZCODECS; k++) /* a first call: as if the encoder made no difference */
+    for (int k = 0; k < ZCODECS; k++) /* a first call counts as if the encoder made no difference */
         r->all_by[k] += known ? o->all[k] : o->seconds;
 }
 
@@ -175,7 +175,7 @@ static void print_choice(FILE *out, const struct row *r)
         return;
     fprintf(out, ", auto: %.0f calls by huffman (all fle %.3f s, all huffman %.3f s",
             r->calls_by[ZMPI_HUFFMAN - 1], r->all_by[ZMPI_FLE - 1], r->all_by[ZMPI_HUFFMAN - 1]);
-    if (r->link_seconds > 0) /* else no call has told it */
+    if (r->link_seconds > 0) /* else no call has measured it */
         fprintf(out, "; link %.4g MB/s a rank", r->link_bytes / r->link_seconds / 1e6);
     fprintf(out, ")");
 }
@@ -206,7 +206,8 @@ static void print_row(FILE *out, enum zop op, const struct row *r)
     fputc('\n', out);
 }
 
-/* A program that wrote nothing compressed, and sent nothing that might have been, hears nothing. */
+/* Says nothing if the program wrote nothing compressed and sent nothing that could have been
+ * compressed. */
 void zreport_collectives_text(FILE *out, bool speak)
 {
     double bytes = 0;

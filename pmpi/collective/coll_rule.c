@@ -1,6 +1,7 @@
 /*
- * coll_rule.c - what decides about a call: what is alike in every run, so that the same run gives
- * the same numbers, and measured time only where no value depends on it, or the user asks for it.
+ * coll_rule.c - decides about a call, by conditions that are the same in every run, so that a run
+ * gives the same values again. Measured time decides only if no value depends on it, or if the user
+ * asks for it.
  */
 #include "collective/coll_auto.h"
 
@@ -24,9 +25,9 @@ bool zrule_by_time(const struct zcall *c)
 }
 
 /*
- * With `auto` a call that may be lossy, of less than so many times ZMPI_COLLECTIVE_MIN in all, goes
- * raw: over a fast link the agreement, the range and the messages' beginnings take as long as
- * compression saves (0.2 ms are 240 KB at 10 Gbit/s).
+ * With `auto` a call that may be lossy goes raw if all its data are less than so many times
+ * ZMPI_COLLECTIVE_MIN. Over a fast link the agreement, the range and the starts of messages take as
+ * long as compression saves (0.2 ms are 240 KB at 10 Gbit/s).
  */
 enum { LEAST_IN_ALL = 16 };
 
@@ -50,7 +51,7 @@ void zcall_look(struct zcall *c, enum zmpi_type element)
     c->lossy |= is_float && !c->exact && c->state->options.bound.mode != ZMPI_LOSSLESS;
 }
 
-/* Both encoders give the same values, but for a ratio, whose bound is the encoder's. */
+/* Both encoders give the same values, except for a ratio: its bound depends on the encoder. */
 struct zauto_ways zrule_ways(const struct zcall *c)
 {
     const struct zmpi_options *o = &c->state->options;
@@ -58,7 +59,7 @@ struct zauto_ways zrule_ways(const struct zcall *c)
     const bool picks = zcall_picks(c) && !(fixed && zcall_wants_ratio(c));
     enum zmpi_variant variant;
     const int asked = zmpi_options_encoder(o, &variant);
-    /* interp takes huffman's place where it can (coll_stream.c). */
+    /* interp takes huffman's place if it can (coll_stream.c). */
     struct zauto_ways ways = {.first = asked < ZWAYS ? asked : ZMPI_HUFFMAN};
     ways.may[ZRAW] = o->collective_mode != ZMPI_COLLECTIVE_ALWAYS && !fixed;
     for (int way = 1; way < ZWAYS; way++)

@@ -1,6 +1,6 @@
 /*
- * coll_sample.c - what both encoders make of a part of a call's data, before it is known what the
- * second one is worth: a guess that is wrong costs whole calls, by the slower of them.
+ * coll_sample.c - tries both encoders on a part of a call's data while nothing is known about the
+ * second one. A wrong guess would cost whole calls by the slower encoder.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 
 enum {
     SAMPLE = 128 << 10,
-    LEAST = 8 * SAMPLE /* bytes of a block; of a smaller one it is too dear */
+    LEAST = 8 * SAMPLE /* bytes of a block; for a smaller one a sample costs too much */
 };
 
-/* The better of two, of which one gets its memory from the system. */
+/* Codes twice and takes the better time, since the first run gets its memory from the system. */
 static bool code(const struct zmpi_job *job, const unsigned char *data, double *seconds,
                  size_t *size)
 {
@@ -51,7 +51,7 @@ void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratc
     if (b->bytes < LEAST || b->holder || zapart_number(c) || !zcall_picks(c) ||
         zcall_wants_ratio(c) || c->state->codec[c->op].smaller > 0)
         return;
-    /* The scratch holds a piece, which the program may have made smaller. */
+    /* Scratch memory has the size of a piece, which the user may have set smaller. */
     const uint64_t bytes = zblock_whole(b, b->piece < SAMPLE ? b->piece : SAMPLE);
     const uint64_t at = b->bytes / 2 / bytes * bytes;
     if (zblock_read(b, at, bytes, scratch, &part)) {

@@ -1,6 +1,6 @@
 /*
- * coll_scatter.c - MPI_Scatter and MPI_Scatterv. Only a root's send arguments mean anything; it may
- * receive in place, which leaves its block where it is.
+ * coll_scatter.c - MPI_Scatter and MPI_Scatterv. Only a root's send arguments mean anything; if it
+ * receives in place, its block stays where it is.
  */
 #include "collective/coll.h"
 #include "wrappers.h"

@@ -1,4 +1,4 @@
-/* coll_stream.c - data of a block to a stream: the bound that they have, the job, the device. */
+/* coll_stream.c - makes a stream of a block's data: chooses the bound, the job, and the device. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "mpi/runtime.h"
 #include "stream/compress_job.h"
 
-/* Data that the program declares as floats, and that are none; logged once by each process. */
+/* Logs, once in each process, that data are not the floats as which the program declares them. */
 static void tell_of_looks(const struct zcall *c, enum zmpi_type element, enum zmpi_looks looks)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -29,7 +29,7 @@ bool zpiece_has_numbers(const struct zcall *c, enum zmpi_type element, const voi
     return !j.is_wrong;
 }
 
-/* The sender of a piece alone decides: the message says what it is. */
+/* Only the sender of a piece decides: the message says what it is. */
 static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element, const void *data,
                                   size_t bytes)
 {
@@ -40,8 +40,8 @@ static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element,
     return zpiece_has_numbers(c, element, data, bytes) ? c->state->options.bound : lossless;
 }
 
-/* Who asks for interp gets it in huffman's place, but where pieces are short, or a ratio's bound is
- * what huffman takes for it. */
+/* Does interp take huffman's place? It does if the user asks for it, unless pieces are short or a
+ * ratio's bound was found for huffman. */
 static bool in_place(int asked, const struct zmpi_array *array, const struct zmpi_bound *bound)
 {
     enum { LEAST = 64 << 10 };
@@ -78,16 +78,16 @@ bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data,
     return true;
 }
 
-/* Are a rank's pieces coded in the same order in every run? To several peers they go as each takes
- * them. */
+/* Are a rank's pieces coded in the same order in every run? With several peers, the order depends
+ * on how fast each takes them. */
 static bool in_order(const struct zcall *c)
 {
     return c->op == ZOP_GATHER || c->op == ZOP_GATHERV || c->op == ZOP_ALLGATHER ||
            c->op == ZOP_ALLGATHERV || c->op == ZOP_BCAST;
 }
 
-/* Axes may decide whether a chunk is exact, interp's choice decides all values: those of lossy data
- * must not depend on what came when. */
+/* Takes over earlier choices. Axes may decide whether a chunk is exact, and interp's choice decides
+ * all values; so lossy data may use them only if the order of pieces is fixed. */
 static void recall(const struct zcall *c, struct zmpi_job *job, const unsigned char *data)
 {
     const bool exact = job->bound.mode == ZMPI_LOSSLESS;
@@ -108,7 +108,7 @@ size_t zpiece_stream(struct zcall *c, const struct zmpi_device *holder, const un
     return !status && size < capacity ? size : 0;
 }
 
-/* The values that a stream by fle would give. */
+/* Replaces the data by the values that a stream by fle would give. */
 enum zmpi_status zpiece_decode_own(const struct zmpi_job *job, unsigned char *data, size_t bytes)
 {
     const struct zmpi_device *cpu = zmpi_device_cpu();

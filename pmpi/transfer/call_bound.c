@@ -1,6 +1,6 @@
 /*
- * call_bound.c - the bound and the fill value of one write call: those of the file, unless a rule
- * names the call, or the dataset that HDF5 writes by it. Ranks that write together have the same.
+ * call_bound.c - the bound and the fill value of one write call. They are the file's, unless a rule
+ * names the call, or the dataset that HDF5 writes with it. Ranks that write together have the same.
  */
 #include <limits.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 /* The magnitude where the usual fill values begin, which are always exact. */
 #define USUAL_FILL 1e20
 
-/* -0 and 0 are the same here. */
+/* Compares values, so that -0 and 0 are the same. */
 static bool same_fills(const struct zmpi_fills *a, const struct zmpi_fills *b)
 {
     bool same = a->count == b->count;
@@ -29,7 +29,8 @@ static struct zmpi_bound bound_of(const struct zfile *f, uint64_t number,
     return bound;
 }
 
-/* A fill value that the user names is stronger; others may need no name. */
+/* The user's fill value comes before the dataset's. The dataset's counts only if it is below the
+ * usual magnitude, since larger ones are exact anyway. */
 static struct zmpi_fills fill_of(const struct zfile *f, const struct zknown_rule *dataset)
 {
     const struct zmpi_options *o = &f->options;

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers that tell blocks from interleaved components among ranks. */
+/* Added to the number of blocks, to tell it from that of interleaved components when ranks exchange
+ * it. */
 enum { BLOCKS = 1000 };
 
 static size_t number_of(const struct zplan *p)
@@ -20,7 +21,7 @@ static size_t number_of(const struct zplan *p)
 
 /* ---- is it one? ---- */
 
-/* Runs in the file are regular, and each of them is whole points. */
+/* Are the runs in the file regular, and each of them whole points? */
 static bool has_whole_points(const struct zplan *p, int n)
 {
     const struct zmpi_extent *e = &p->extent;
@@ -28,7 +29,7 @@ static bool has_whole_points(const struct zplan *p, int n)
            e->run % ((size_t)n * zmpi_type_size(p->memory.element)) == 0;
 }
 
-/* The number that the program or the user sets, if it is possible. */
+/* Returns the number that the program or the user sets, if it is possible. */
 static int given_components(struct zfile *f, const struct zplan *p, size_t count)
 {
     const int n = f->options.components;
@@ -44,7 +45,7 @@ static int given_components(struct zfile *f, const struct zplan *p, size_t count
     return 1;
 }
 
-/* Does the view's type place what it tells of so that the call is whole arrays of it, or whole
+/* Does the view's type lie in the file such that the call is made of whole arrays of it, or whole
  * points? */
 static bool view_tells(const struct zfile *f, const struct zplan *p, int n)
 {
@@ -57,8 +58,8 @@ static bool view_tells(const struct zfile *f, const struct zplan *p, int n)
     return p->position % point == 0 && p->memory.bytes % point == 0;
 }
 
-/* The number that the view's datatype tells, else the buffer's. Few points tell nothing: they are
- * staged with others. */
+/* Returns the number in the view's datatype, else the buffer's. Few points tell nothing, since they
+ * are staged together with others. */
 static int of_datatype(const struct zfile *f, const struct zplan *p, size_t count)
 {
     int n = zextents_components(&f->view.file.extents);
@@ -70,8 +71,8 @@ static int of_datatype(const struct zfile *f, const struct zplan *p, size_t coun
     return n < 0 || has_whole_points(p, n) ? n : 1;
 }
 
-/* One range for variables of several: those of small values may lose all, and nothing else tells.
- */
+/* Warns that several variables share one range: those with small values may lose everything, and
+ * nothing else shows it. */
 static void say_cut(struct zfile *f, int n)
 {
     const enum zmpi_mode mode = zfile_bound(f, ZMPI_F64).mode;
@@ -87,7 +88,7 @@ static void say_cut(struct zfile *f, int n)
         f->path, n);
 }
 
-/* In data in which nothing is found: does a cut point hide several variables? */
+/* If the search found no components: may it be because the data end inside a point? */
 static bool may_be_cut(struct zfile *f, size_t count)
 {
     enum { LOOKED = 4 };
@@ -147,15 +148,15 @@ int zcomponents_agreed(struct zfile *f, int mine, const double said[2])
 
 /* ---- ranges ---- */
 
-/* A call, of all ranks of comm. */
+/* A call of all ranks of comm. */
 struct call {
     struct zfile *file;
     struct zplan *plan;
     MPI_Comm comm;
-    size_t component; /* whose range is searched */
+    size_t component; /* the component whose range is searched */
 };
 
-/* The ranges of components [first, end), on this rank. */
+/* Finds the ranges of components [first, end) on this rank. */
 static void scan(const struct zfile *f, const struct zplan *p, size_t first, size_t end,
                  double threshold, struct zmpi_range range[])
 {
@@ -199,7 +200,7 @@ static struct zmpi_fill fill_of(const struct zplan *p, size_t c, const struct zm
     return zmpi_fill_look(type, p->memory.data + c * bytes, bytes / zmpi_type_size(type), range);
 }
 
-/* zmpi_fill_scan_fn */
+/* A zmpi_fill_scan_fn. */
 static bool range_below(void *context, double threshold, struct zmpi_range *range)
 {
     const struct call *call = context;
@@ -216,7 +217,7 @@ static bool range_below(void *context, double threshold, struct zmpi_range *rang
     return true;
 }
 
-/* From what each rank knows to what all know: ranges, fill values, and how many pieces. */
+/* Merges what the ranks know: ranges, fill values, and the number of pieces. */
 static int agree(struct zplan *p, MPI_Comm comm, struct zmpi_fill fill[], uint64_t *rounds)
 {
     const size_t n = number_of(p);
@@ -240,7 +241,7 @@ static int agree(struct zplan *p, MPI_Comm comm, struct zmpi_fill fill[], uint64
     return MPI_SUCCESS;
 }
 
-/* The ranges of all components: of all ranks, without fill values. */
+/* Finds the ranges of all components over all ranks, without fill values. */
 static int find_ranges(struct zfile *f, struct zplan *p, MPI_Comm comm, uint64_t *rounds)
 {
     struct call call = {f, p, comm, 0};
@@ -265,7 +266,8 @@ static int find_ranges(struct zfile *f, struct zplan *p, MPI_Comm comm, uint64_t
 
 /* ---- shape ---- */
 
-/* Of one component, by a datatype whose innermost extent they are. */
+/* Finds the shape of one component from a datatype that has the components as its innermost
+ * extent. */
 static bool shape_of_extents(const struct zextents *e, size_t n, size_t points, size_t shape[3])
 {
     const size_t row = e->n[1], rows = e->count > 2 ? e->n[2] : 1;
@@ -278,7 +280,8 @@ static bool shape_of_extents(const struct zextents *e, size_t n, size_t points, 
     return true;
 }
 
-/* Of one component, by the datatypes, by the shape of all and by the runs in the file. */
+/* Finds the shape of one component from the datatypes, from the shape of all, or from the runs in
+ * the file. */
 static void shape_of_points(const struct zfile *f, const struct zplan *p, size_t points,
                             size_t shape[3])
 {
@@ -323,7 +326,7 @@ static void shape_of_block(const struct zplan *p, size_t count, size_t shape[3])
     }
 }
 
-/* p->shape becomes that of a component. */
+/* Sets p->shape to that of one component. */
 static void find_shape(struct zfile *f, struct zplan *p)
 {
     const enum zmpi_type type = p->memory.element;
@@ -357,9 +360,9 @@ static bool has_room(struct zfile *f, const struct zplan *p)
 int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm comm,
                       uint64_t *rounds)
 {
-    /* A device does not take components apart. */
+    /* Devices cannot take components apart. */
     int failed = zplan_failed(f, p, zmemory_to_host(&p->memory), "writing");
-    p->components = components; /* with nothing to write, too */
+    p->components = components; /* even with nothing to write */
     if (!has_room(f, p)) {
         failed = zplan_failed(f, p, ZMPI_ERR_MEMORY, "writing");
         p->components = components;
@@ -375,7 +378,7 @@ int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm
     return rc ? rc : failed;
 }
 
-/* The extent of component c of such a piece. */
+/* Makes the extent of component c of such a piece. */
 static enum zmpi_status extent_of(const struct zplan *p, uint64_t begin, uint64_t bytes, size_t c,
                                   struct zmpi_extent *extent)
 {
@@ -390,7 +393,7 @@ static enum zmpi_status extent_of(const struct zplan *p, uint64_t begin, uint64_
         extent->stride[0] = point;
         extent->levels = 1;
     }
-    uint64_t left = bytes / run; /* runs, then units of each level */
+    uint64_t left = bytes / run; /* counts runs, then units of each level */
     for (unsigned level = 0; left > 1; level++) {
         const uint64_t many = left < e->count[level] ? left : e->count[level];
         extent->count[extent->levels] = many;

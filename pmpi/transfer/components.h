@@ -14,23 +14,24 @@
  * to write. Logs once what was found in data. */
 int zcomponents_look(struct zfile *f, const struct zplan *p);
 
-/* The ranges of so many components on this rank, if the bound needs them: zplan_range finds that of
- * all by them. */
+/* Finds the ranges of so many components on this rank, if the bound needs them. zplan_range uses
+ * them for the range of all. */
 void zcomponents_range(struct zfile *f, struct zplan *p, int components);
 
-/* The number that all ranks of a collective call use: what all ranks with data have found, else 1.
- * It comes from the minima of two numbers over the ranks. Rank 0 logs once what is lost by that. */
+/* All ranks of a collective call use the same number: the one that all ranks with data have found,
+ * else 1. The minima of two numbers over the ranks give it. If ranks differ, rank 0 logs once what
+ * is lost by that. */
 void zcomponents_say(int components, double say[2]);
 int zcomponents_agreed(struct zfile *f, int mine, const double said[2]);
 
-/* Cuts the plan's pieces by components (not 1), each with its own range. comm: of all ranks that
- * write together, and *rounds becomes the most pieces of any rank; MPI_COMM_NULL: this rank alone.
- * On failure the error is raised, and the plan covers nothing. */
+/* Cuts the plan's pieces by components (not 1), each with its own range. comm: has all ranks that
+ * write together, and *rounds becomes the most pieces of any rank; MPI_COMM_NULL: this rank writes
+ * alone. On failure the error is raised, and the plan covers nothing. */
 int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm comm,
                       uint64_t *rounds);
 
-/* Elements between components of a piece in f->component, whose distance is no power of two then.
- */
+/* Elements between the components of a piece in f->component, so that their distance is not a power
+ * of two. */
 enum { ZCOMPONENTS_APART = 16 };
 /* Copies the components of an interleaved piece to f->component. Returns the elements from one
  * component to the next. */
@@ -44,12 +45,13 @@ static inline size_t zcomponents_split(struct zfile *f, const struct zplan *p, u
                           zruntime_threads(&f->options), f->component, plane);
     return plane;
 }
-/* Searches the bounds that give a ratio; comm as above. */
+/* Searches the bounds that give a ratio; comm: as above. */
 int zcomponents_search(struct zfile *f, struct zplan *p, MPI_Comm comm);
-/* The bound found for a ratio, of the component that is coded next; NULL: there was no search. */
+/* Returns the bound for a ratio that was found for the component that is coded next; NULL: there
+ * was no search. */
 const struct zmpi_ratio_search *zcomponents_bound(const struct zfile *f, struct zplan *p,
                                                   int component);
-/* As zplan_encode_next, for interleaved components: a record for each of them. */
+/* As zplan_encode_next for interleaved components: makes a record for each of them. */
 int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * components_ratio.c - the bounds that give a ratio to a call of several variables: the same part
- * of the range of each, or those by which they were coded before.
+ * components_ratio.c - finds the bounds that give a ratio to a call of several variables: the same
+ * part of each range, or the bounds by which they were coded before.
  */
 #include "transfer/components.h"
 
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "mpi/ratio_places.h"
 
-/* The job of a component: an open one, unless all its values are alike. */
+/* Makes the job of a component. It is open, unless all values are the same. */
 static void component_job(const struct zfile *f, const struct zplan *p, int component,
                           struct zmpi_job *job)
 {
@@ -33,20 +33,20 @@ const struct zmpi_ratio_search *zcomponents_bound(const struct zfile *f, struct 
     return &p->search;
 }
 
-/* A call, for zplaces_share. */
+/* What zplaces_share needs to know about a call. */
 struct call {
     const struct zfile *file;
     const struct zplan *plan;
 };
 
-/* zplaces_job_fn */
+/* A zplaces_job_fn. */
 static void job_of(const void *context, int k, struct zmpi_job *job)
 {
     const struct call *call = context;
     component_job(call->file, call->plan, k, job);
 }
 
-/* `bytes` of a component, whole rows of its shape. */
+/* Adds `bytes` of a component, whole rows of its shape, to the search. */
 static void search_add(const struct zfile *f, struct zplan *p, int component,
                        const unsigned char *data, uint64_t bytes)
 {

@@ -1,11 +1,11 @@
-/* read.c - one read call: the view's runs out of the container, to the program's buffer. */
+/* read.c - one read call: reads the view's runs from the container into the program's buffer. */
 #include "mpi/timeline.h"
 #include "transfer/transfer.h"
 #include "file/zfile.h"
 
 #include <stdlib.h>
 
-/* Views for reading may overlap or go backwards; then run by run. */
+/* Views for reading may overlap or go backwards; then it reads run by run. */
 static enum zmpi_status read_runs(struct zfile *f, const struct zmpi_run *run, size_t runs,
                                   const struct zmpi_device *holder, unsigned char *dst,
                                   uint64_t *bad)
@@ -28,7 +28,7 @@ static int raise_read(struct zfile *f, enum zmpi_status status, uint64_t bad)
                        zmpi_strerror(status), (unsigned long long)bad);
 }
 
-/* `bytes` data bytes at the request's position to dst, in the holder's memory or the host's. */
+/* Reads `bytes` data bytes from `position` on to dst, in the holder's memory or the host's. */
 static int read_bytes(struct zfile *f, uint64_t position, uint64_t bytes,
                       const struct zmpi_device *holder, unsigned char *dst)
 {
@@ -39,13 +39,14 @@ static int read_bytes(struct zfile *f, uint64_t position, uint64_t bytes,
     if (status)
         return zfile_raise_status(f, status, "reading");
     status = read_runs(f, run, runs, holder, dst, &bad);
-    if (!status && !holder) /* flush_own left nothing for a device */
+    if (!status && !holder) /* for a device flush_own has left nothing staged */
         zstage_overlay(f, run, runs, dst);
     free(run);
     return status ? raise_read(f, status, bad) : MPI_SUCCESS;
 }
 
-/* Own writes must be seen: they are in the file, or staged and not going to change. */
+/* A rank must see its own writes: this brings them into the file, unless they are staged and
+ * exact. */
 static int flush_own(struct zfile *f, bool to_device)
 {
     int rc = zstage_is_exact(f) && !to_device ? MPI_SUCCESS : zstage_flush(f);
@@ -53,7 +54,7 @@ static int flush_own(struct zfile *f, bool to_device)
     return rc ? rc : assigned;
 }
 
-/* The part of `bytes` that exists from `position` on. */
+/* Returns how many of `bytes` exist from `position` on. */
 static uint64_t available(struct zfile *f, uint64_t position, uint64_t bytes)
 {
     uint64_t below = zview_bytes_below(&f->view, zfile_size(f));
@@ -62,8 +63,8 @@ static uint64_t available(struct zfile *f, uint64_t position, uint64_t bytes)
     return below - position < bytes ? below - position : bytes;
 }
 
-/* A buffer that is not contiguous gets its data through one that is, beside it if there is memory.
- */
+/* Reads for a buffer that is not contiguous by way of one that is; on the same device, if that has
+ * memory. */
 static int read_spread(struct zfile *f, const struct zrequest *r, const struct ztarget *t,
                        uint64_t bytes)
 {
@@ -88,7 +89,7 @@ static int read_to_buffer(struct zfile *f, const struct zrequest *r, const struc
                      : read_spread(f, r, t, bytes);
 }
 
-/* *bytes: asked for, then read. */
+/* *bytes: wanted, and then read. */
 static int read_available(struct zfile *f, const struct zrequest *r, const struct ztarget *t,
                           uint64_t *bytes)
 {
@@ -133,8 +134,8 @@ int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done)
     return rc;
 }
 
-/* Each rank reads by itself, but sees what the others wrote before they came here: programs rely on
- * that without a sync. */
+/* Each rank reads by itself, but sees what the others wrote before this call: programs rely on that
+ * without a sync. */
 int zread_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
     int flushed = zflush_independent(f), rc = zread_request(f, r, done);

@@ -1,7 +1,7 @@
 /*
- * retype.c - floats that arrive as bytes, as pairs of floats of half their size, or big-endian.
- * Where the user says that they may (element_type), each call's data are judged by themselves;
- * where not, the report says what would be gained.
+ * retype.c - floats that arrive as bytes, as pairs of floats of half their size, or big-endian. If
+ * the user allows it (element_type), each call's data are judged by themselves; otherwise the
+ * report says what that would gain.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +15,19 @@
 /* Smaller calls are not examined for the report alone. */
 #define LOOK_LEAST ((uint64_t)64 << 10)
 
-/* Elements that are coded of each: a multiple of most numbers of variables. */
+/* Elements of each call that are coded as a trial: a multiple of most numbers of variables. */
 enum { WINDOW = 5040, WINDOW_MOST = 11 * WINDOW };
 
-/* This many first calls are examined, and then one in this many. */
+/* The first LOOKS calls are examined, and then one in EACH. */
 enum { LOOKS = 16, EACH = 64 };
 
-/* What data are. */
+/* What the data are. */
 struct elements {
     enum zmpi_type type; /* ZMPI_BYTES: the samples tell nothing */
     bool big_endian;
 };
 
-/* Do the data agree with the datatype, as far as samples tell? Integers are for plan_order. */
+/* Do the data agree with the datatype, as far as samples tell? plan_order finds integers. */
 static bool looks_right(const struct zmemory *m)
 {
     struct zmpi_judgement j = {0};
@@ -55,7 +55,7 @@ static struct elements find_elements(const struct zmemory *m, int asked)
     return (struct elements){are ? type : ZMPI_BYTES, big};
 }
 
-/* One array of the window; SIZE_MAX: it cannot be coded. */
+/* Returns the coded size of one array of the window; SIZE_MAX: it cannot be coded. */
 static size_t coded_array(const struct zfile *f, enum zmpi_type type, const void *src, size_t count)
 {
     const struct zmpi_array array = {type, {1, 1, count}};
@@ -68,8 +68,8 @@ static size_t coded_array(const struct zfile *f, enum zmpi_type type, const void
     return size;
 }
 
-/* The part of a call that its middle would be as floats of this type, each variable by itself; at
- * most 1. */
+/* Estimates which part of its size a call would take, coded as floats of this type, each variable
+ * by itself; at most 1. The middle of the call is coded for that. */
 static double coded_part(const struct zfile *f, struct elements e, const struct zmemory *m)
 {
     const size_t width = zmpi_type_size(e.type), all = (size_t)(m->bytes / width);
@@ -92,7 +92,7 @@ static double coded_part(const struct zfile *f, struct elements e, const struct 
     return size < bytes ? size / bytes : 1;
 }
 
-/* For the report: nothing changes. */
+/* Examines a call for the report; changes nothing. */
 static void look(struct zfile *f, const struct zmemory *m)
 {
     struct zstats *s = &f->stats;
@@ -114,7 +114,7 @@ static void look(struct zfile *f, const struct zmemory *m)
     s->bytes_would -= (double)m->bytes * (1 - part);
 }
 
-/* A copy in this machine's order; false: no memory. */
+/* Copies the data in this machine's byte order; false: no memory. */
 static bool turn(struct zmemory *m, size_t width)
 {
     unsigned char *copy = m->owned ? m->owned : malloc(m->bytes);
@@ -125,15 +125,15 @@ static bool turn(struct zmemory *m, size_t width)
     return true;
 }
 
-/* Is each piece of the call whole elements? Where the view goes back and forth, pieces end with its
- * tiles. */
+/* Has each piece of the call whole elements only? If the view goes back and forth, pieces end with
+ * its tiles. */
 static bool is_cut_between(const struct zfile *f, const struct zplan *p, size_t width)
 {
     return f->view.increasing || (f->view.file.size % width == 0 && p->position % width == 0);
 }
 
-/* Doubles that are all the same, as HDF5 fills a dataset before it is written: of two words that
- * take turns, bytes would not be small. */
+/* Are these doubles that are all the same, such as HDF5's fill values? As bytes they would not be
+ * small, since their two halves differ. */
 static bool repeats(const struct zmemory *m)
 {
     const size_t width = sizeof(uint64_t);
@@ -169,7 +169,7 @@ void zretype(struct zfile *f, struct zplan *p)
         return;
     m->big_endian = found.big_endian;
     m->retyped = true;
-    if (found.type == m->element) /* and the shape is the datatype's */
+    if (found.type == m->element) /* then the shape of the datatype holds */
         return;
     m->element = found.type;
     m->shape[0] = m->shape[1] = 1;

@@ -1,4 +1,4 @@
-/* transfer.h - one write or read on this rank, whatever MPI function asked for it. */
+/* transfer.h - one write or read on this rank, for any MPI function. */
 #ifndef ZMPI_TRANSFER_H
 #define ZMPI_TRANSFER_H
 
@@ -10,7 +10,7 @@ struct zrequest {
     MPI_Count count;
     MPI_Datatype datatype;
     MPI_Status *status;
-    uint64_t done; /* bytes, once it is */
+    uint64_t done; /* bytes that were written or read */
 };
 
 int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done);

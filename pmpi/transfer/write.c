@@ -1,4 +1,5 @@
-/* write.c - one write call: by which way its pieces get into the file (docs/architecture.md). */
+/* write.c - one write call: chooses the way by which its pieces get into the file
+ * (docs/architecture.md). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +12,16 @@
 #include "transfer/transfer.h"
 #include "transfer/write_plan.h"
 
-/* Raw bytes that one record covers at most: of collective calls this, of independent ones a quarter
- * slot. While a piece is coded those before it go into the file, so that a call takes no longer
- * than the slower of both, and the first piece. */
+/* The most raw bytes of one record in collective calls; in independent ones it is a quarter of a
+ * slot. While a piece is coded, earlier ones go into the file. So a call takes only as long as the
+ * slower of both, and the first piece. */
 #define COLLECTIVE_PIECE ((uint64_t)16 << 20)
 
-/* Bytes that are written without a plan, and in front of what offset. */
+/* Calls of at most so many bytes are written without a plan, in front of this offset. */
 #define FEW_BYTES 4096
 #define FAR       ((uint64_t)1 << 62)
 
-/* Rounds of a call that a device may have without their having a place. */
+/* Rounds of a call that a device may have before they have places. */
 #define MOST_UNASSIGNED 3
 
 /* ---- independent ---- */
@@ -35,10 +36,10 @@ static bool outbox_is_full(const struct zfile *f, const struct zplan *p, bool no
            f->outbox.used + zplan_capacity(p) > slot;
 }
 
-/* A large write of one rank: coded at once, piece by piece. */
+/* Codes a large write of one rank at once, piece by piece. */
 static int write_pieces(struct zfile *f, struct zplan *p, const struct zmpi_range *range)
 {
-    const bool nonblocking = f->behind; /* it has the time until it is waited for */
+    const bool nonblocking = f->behind; /* it has time until the program waits for it */
     int rc = zstage_flush(f);
     f->behind = true;
     if (!rc && zplan_wants_ratio(f, p) && !p->searched && p->memory.bytes > p->piece)
@@ -114,8 +115,9 @@ static void count_written(struct zfile *f, const struct zplan *p)
     note_call(f, p);
 }
 
-/* Is it small? A library that says of which array its data are a part tells more than one call: a
- * small array is exact even together with others, and the rows of a large one are not small. */
+/* Is the call small? If a library says which array the data are a part of, the array counts and not
+ * the call: a small array is exact even together with others, and rows of a large one are not
+ * small. */
 static void look_at_size(const struct zfile *f, struct zplan *p)
 {
     struct zmemory *m = &p->memory;
@@ -124,7 +126,7 @@ static void look_at_size(const struct zfile *f, struct zplan *p)
     p->small = m->exact || (zplan_floats(p) <= least && m->written <= least);
 }
 
-/* Coded at once. */
+/* Codes the call at once. */
 static int write_coded(struct zfile *f, struct zplan *p, int components)
 {
     struct zmpi_range range;
@@ -140,8 +142,8 @@ static int write_coded(struct zfile *f, struct zplan *p, int components)
     return f->session.atomic ? write_atomic(f, p, &range) : write_pieces(f, p, &range);
 }
 
-/* HDF5 writes metadata and small datasets in thousands of calls: bytes in one stretch, of which
- * nobody asks what they are. These need no plan. */
+/* HDF5 writes metadata and small datasets in thousands of calls: bytes in one stretch, whose
+ * meaning does not matter. These need no plan. */
 static bool are_few_bytes(struct zfile *f, const struct zrequest *r)
 {
     return f->hdf5 && r->datatype == MPI_BYTE && r->count > 0 && r->count <= FEW_BYTES &&
@@ -205,18 +207,18 @@ static int write_independent(struct zfile *f, const struct zrequest *r, uint64_t
 
 /* Numbers that all ranks must know before a collective write. */
 struct together {
-    struct zmpi_range range; /* of all data */
+    struct zmpi_range range; /* the range of all data */
     struct zmpi_fill fill;   /* what may be fill values in them */
     uint64_t rounds;         /* the most pieces that a rank has */
-    uint64_t floats;         /* the most that a rank has */
+    uint64_t floats;         /* the most floats that a rank has */
     uint64_t exact_below;    /* the smallest of any rank */
-    bool large;              /* a rank has too much to be staged */
-    bool ratio;              /* a rank wants one */
-    bool offload;            /* a rank hands its pieces to a device that writes them */
-    int components;          /* as options.h has them, the same for all */
+    bool large;              /* a rank has too much data to stage them */
+    bool ratio;              /* a rank wants a ratio */
+    bool offload;            /* a rank has a device that writes its pieces */
+    int components;          /* as in options.h, the same on all ranks */
 };
 
-/* From what each rank knows to what all know; and whether any has floats that are not
+/* Merges what the ranks know, also whether any of them has floats that are not floats
  * (byte_order.h). */
 static int agree(struct zfile *f, struct together *t)
 {
@@ -252,7 +254,7 @@ static int agree(struct zfile *f, struct together *t)
     return rc;
 }
 
-/* Is the whole call small? Mostly one rank's part shows that it is not. */
+/* Agrees on whether the whole call is small. Mostly one rank's part shows that it is not. */
 static int agree_on_small(struct zfile *f, struct zplan *p, const struct together *t)
 {
     if (t->floats == 0 || t->floats > t->exact_below)
@@ -275,7 +277,7 @@ static int write_staged(struct zfile *f, struct zplan *p, const struct zmpi_rang
     return rc ? rc : reduced;
 }
 
-/* As long as the only round misses the ratio it is coded again, by all ranks alike. */
+/* If the only round misses the ratio, all ranks code it again, until it does not. */
 static int correct_round(struct zfile *f, struct zplan *p, const struct zmpi_range *range,
                          bool coded)
 {
@@ -296,8 +298,8 @@ static int correct_round(struct zfile *f, struct zplan *p, const struct zmpi_ran
     }
 }
 
-/* Round by round: each rank codes a piece, all are placed together, and written while the next
- * round is coded. */
+/* Writes round by round. Each rank codes a piece; all pieces get their places together, and are
+ * written while the next round is coded. */
 static int write_rounds(struct zfile *f, struct zplan *p, const struct together *t)
 {
     uint64_t at = 0;
@@ -316,9 +318,9 @@ static int write_rounds(struct zfile *f, struct zplan *p, const struct together 
     return rc ? rc : shared;
 }
 
-/* The same where a device writes: rounds get their places some time after they were handed over,
- * those of later calls too, so that nobody waits for their sizes. What others may read is in the
- * file at the end. */
+/* The same if a device writes. Rounds get their places later than the device gets them, also those
+ * of other calls, so that nobody waits for their sizes. If others may read the data, they are in
+ * the file at the end. */
 static int offload_rounds(struct zfile *f, struct zplan *p, const struct together *t)
 {
     uint64_t at = 0;
@@ -356,8 +358,8 @@ static int write_together(struct zfile *f, struct zplan *p, const struct togethe
     return t->offload && !p->searched ? offload_rounds(f, p, t) : write_rounds(f, p, t);
 }
 
-/* What this rank sends the others about its part. rc: its error; bound: the error that it has no
- * bound. */
+/* Collects what this rank tells the others about its part. rc: its error; bound: the error that it
+ * has no bound. */
 static int look(struct zfile *f, struct zplan *p, int rc, int bound, struct together *t)
 {
     t->components = rc || bound ? 0 : zcomponents_look(f, p);
@@ -376,7 +378,7 @@ static int look(struct zfile *f, struct zplan *p, int rc, int bound, struct toge
     return rc ? rc : bound;
 }
 
-/* Sets all that the ranks have agreed on. *alike: an error that all have. */
+/* Sets what the ranks have agreed on, and writes. *alike: an error that all ranks have. */
 static int write_agreed(struct zfile *f, struct zplan *p, struct together *t, int *alike)
 {
     t->ratio = t->ratio && !p->small;
@@ -387,11 +389,11 @@ static int write_agreed(struct zfile *f, struct zplan *p, struct together *t, in
     return *alike ? MPI_SUCCESS : write_together(f, p, t);
 }
 
-/* The same of several components. rc: this rank has failed, and takes part with nothing. */
+/* The same for several components. rc: this rank's error; then it takes part without data. */
 static int write_apart(struct zfile *f, struct zplan *p, int rc, struct together *t)
 {
     if (rc)
-        zplan_free(p); /* its count may be no multiple of them */
+        zplan_free(p); /* its count may not be a multiple of their number */
     const int begun = zcomponents_begin(f, p, t->components, f->comm, &t->rounds);
     const int wrote = write_rounds(f, p, t);
     return begun ? begun : wrote;
@@ -429,7 +431,7 @@ static double seconds_worked(const struct zfile *f)
     return f->stats.n.seconds_scan + f->stats.n.seconds_compress + f->stats.n.seconds_write;
 }
 
-/* Of what a call took, the rest is waiting for other ranks, but for a little. */
+/* Counts a call's time. What is not counted elsewhere is mostly waiting for other ranks. */
 static void count_time(struct zfile *f, double start, double worked_before, uint64_t done)
 {
     const double worked = seconds_worked(f) - worked_before;

@@ -1,24 +1,25 @@
-/* write_pieces.c - where a write call is cut into pieces; its end. */
+/* write_pieces.c - decides where a write call is cut into pieces. */
 #include "transfer/write_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of whole `unit`s that fit into `most`, at least one, but no more than `left`. */
+/* Returns the bytes of the whole units that fit into `most`: at least one unit, but at most
+ * `left`. */
 static uint64_t whole(uint64_t unit, uint64_t most, uint64_t left)
 {
     const uint64_t bytes = most > unit ? most / unit * unit : unit;
     return bytes < left ? bytes : left;
 }
 
-/* For a row of elements of `width` bytes: planes or rows of the component, or elements. */
+/* Cuts one row of elements of `width` bytes: at planes or rows of the component, or at elements. */
 static uint64_t cut_row(const struct zplan *p, uint64_t width, uint64_t left)
 {
     const uint64_t row = p->shape[2] * width, plane = p->shape[1] * row;
     return whole(plane <= p->most ? plane : row <= p->most ? row : width, p->most, left);
 }
 
-/* Whole points, and whole rows or planes where these are no more than a piece. */
+/* Cuts at whole points, and at whole rows or planes if these fit into a piece. */
 static uint64_t cut_components(const struct zplan *p, uint64_t begin)
 {
     const struct zmpi_extent *e = &p->extent;
@@ -28,7 +29,7 @@ static uint64_t cut_components(const struct zplan *p, uint64_t begin)
         const uint64_t block = p->memory.bytes / number;
         return cut_row(p, width, block - begin % block);
     }
-    /* The largest unit of the view that fits: a run, all runs of a level... */
+    /* Finds the largest unit of the view that fits: a run, all runs of a level... */
     uint64_t unit = e->run, above = e->run;
     unsigned level = 0;
     if (unit > p->most || begin % unit)

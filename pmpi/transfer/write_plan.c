@@ -1,4 +1,4 @@
-/* write_plan.c - one write call on this rank: from a buffer and a view to pieces. */
+/* write_plan.c - one write call on this rank: makes pieces of a buffer and a view. */
 #include "transfer/components.h"
 #include "transfer/retype.h"
 #include "transfer/transfer.h"
@@ -19,8 +19,8 @@ static void find_piece(struct zplan *p, uint64_t most)
     p->piece = unit ? most / unit * unit : most;
 }
 
-/* Runs, and the extent of the whole if it has one: tiles that interleave are described one by one.
- */
+/* Finds the runs, and the extent of the whole call if it has one: interleaved tiles are described
+ * one by one. */
 static enum zmpi_status plan_runs(const struct zfile *f, struct zplan *p)
 {
     enum zmpi_status status = zview_runs(&f->view, p->position, p->memory.bytes, &p->run, &p->runs);
@@ -41,7 +41,8 @@ static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks 
              f->path, type == ZMPI_F32 ? "FLOAT" : "DOUBLE", zmpi_looks_name(looks));
 }
 
-/* Are the floats in the other byte order, integers, or no such floats at all? Text is by itself. */
+/* Are the floats in the other byte order, integers, or no such floats at all? Text is found
+ * elsewhere. */
 static void plan_order(struct zfile *f, const struct zplan *p)
 {
     const struct zmemory *m = &p->memory;
@@ -49,7 +50,7 @@ static void plan_order(struct zfile *f, const struct zplan *p)
     if (f->data.stays_mistyped)
         return;
     f->data.mistyped = false;
-    if (m->retyped) /* which its data have confirmed */
+    if (m->retyped) /* its data have already confirmed the type */
         return;
     if (zfile_bound(f, m->element).mode == ZMPI_LOSSLESS)
         return;
@@ -107,7 +108,7 @@ size_t zplan_capacity(const struct zplan *p)
     return (size_t)p->components * zencode_capacity(p->most / (size_t)p->components, 1);
 }
 
-/* Of all values, or of what is known of their components. */
+/* Finds the range of all values, from that of their components if it is known. */
 static enum zmpi_status range_of_all(struct zfile *f, struct zplan *p, struct zmpi_range *range)
 {
     if (!p->ranged)
@@ -117,7 +118,8 @@ static enum zmpi_status range_of_all(struct zfile *f, struct zplan *p, struct zm
     return ZMPI_OK;
 }
 
-/* Once for a file: a fill value that widens the range, and only the user can name. */
+/* Warns, once for a file, of a fill value that widens the range, and that only the user can
+ * name. */
 static void tell_of_fill(struct zfile *f, const struct zplan *p, const struct zmpi_range *range)
 {
     const enum zmpi_type type = p->memory.element;
@@ -155,14 +157,14 @@ int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, stru
     return zplan_failed(f, p, status, "looking for the value range");
 }
 
-/* The data of one call, of all ranks of comm. */
+/* The data of one call of all ranks of comm. */
 struct call_data {
     struct zfile *file;
     struct zplan *plan;
     MPI_Comm comm;
 };
 
-/* zmpi_fill_scan_fn */
+/* A zmpi_fill_scan_fn. */
 static bool range_below(void *context, double threshold, struct zmpi_range *range)
 {
     const struct call_data *c = context;
@@ -200,7 +202,7 @@ bool zplan_wants_ratio(const struct zfile *f, const struct zplan *p)
     return bound.mode == ZMPI_RATIO && p->memory.bytes > 0;
 }
 
-/* The piece that begins there, without its size and extent. */
+/* Returns the piece that begins at `begin`, without its size and extent. */
 static struct zpiece piece_at(const struct zplan *p, uint64_t begin)
 {
     return (struct zpiece){.data = p->memory.data + begin,
@@ -247,15 +249,15 @@ int zplan_search_ratio(struct zfile *f, struct zplan *p, const struct zmpi_range
     return rc;
 }
 
-/* The extent of the piece at `begin`; *bytes becomes smaller if the piece is scattered over too
- * many runs. */
+/* Makes the extent of the piece at `begin`. *bytes becomes smaller if the piece is scattered over
+ * too many runs. */
 static enum zmpi_status piece_extent(const struct zfile *f, struct zplan *p, uint64_t begin,
                                      uint64_t *bytes, struct zmpi_extent *extent)
 {
     struct zmpi_run *run;
     size_t runs;
     if (*bytes == p->memory.bytes && f->view.increasing && p->runs <= p->most_runs) {
-        *extent = p->extent; /* the list, if it is one, goes with it */
+        *extent = p->extent; /* the extent takes over its list of runs */
         p->extent = (struct zmpi_extent){0};
         return ZMPI_OK;
     }

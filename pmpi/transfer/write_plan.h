@@ -20,18 +20,18 @@ struct zplan {
     struct zmpi_extent extent;
     size_t shape[3]; /* of the call's elements */
     enum zshape_from shape_from;
-    /* As in zmpi_options, once the call is taken apart (components.c); then the shape is that of
-     * one. 0: one array. */
+    /* As in zmpi_options, after the call was taken apart (components.c); then `shape` is that of
+     * one component. 0: one array. */
     int components;
-    uint64_t most;    /* bytes of a piece, but for those of one row */
-    uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
-    size_t most_runs; /* of a piece, so that its list fits where records go */
+    uint64_t most;    /* bytes of a piece, unless one row has more */
+    uint64_t piece;   /* bytes per piece: whole planes or rows, if they fit */
+    size_t most_runs; /* of a piece, so that its list fits a record's place */
     bool small;       /* up to ZMPI_EXACT_BELOW values, of all ranks if it is collective: exact */
     bool searched;
-    int ranged; /* the components whose range[] is that of this rank's values; 0: of none yet */
+    int ranged; /* components whose range[] is known on this rank; 0: none */
     /* What follows is large, and set by those who use it: small calls are many. */
-    struct zmpi_range range[ZMPI_COMPONENTS_MOST]; /* of each component, once taken apart */
-    int place[ZMPI_COMPONENTS_MOST];               /* ratio: by which each was coded before */
+    struct zmpi_range range[ZMPI_COMPONENTS_MOST]; /* of each component */
+    int place[ZMPI_COMPONENTS_MOST];               /* for a ratio: by which each was coded */
     struct zmpi_ratio_search search;               /* ratio: of the whole call, if searched */
 };
 
@@ -44,13 +44,13 @@ static inline void zplan_clear(struct zplan *p)
 /* Flattens datatype and view, and checks the arguments. Pieces have at most `most` bytes, if the
  * shape allows it. On failure the error is raised, and the plan covers nothing. */
 int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct zplan *p);
-/* Finds the shape: the program's word, else the view's datatype, else the buffer's, else the runs,
- * else one dimension. */
+/* Finds the shape: what the program sets, else from the view's datatype, else from the buffer's,
+ * else from the runs, else one dimension. */
 void zplan_find_shape(struct zfile *f, struct zplan *p);
-/* Finds the shape in the data of a call that is one array, where nothing else gave one. */
+/* Finds the shape in the data of a call that is one array, if nothing else gave one. */
 void zplan_look_for_shape(struct zfile *f, struct zplan *p);
-/* The shape that the first of `of` interleaved components looks like, if any; or (1) the first
- * `count` elements. */
+/* Finds the shape in the data of the first of `of` interleaved components, if it shows one; or (1)
+ * in the first `count` elements. */
 void zplan_shape_of_data(struct zfile *f, struct zplan *p, int of, size_t count);
 void zplan_free(struct zplan *p); /* then it covers nothing */
 
@@ -68,12 +68,12 @@ uint64_t zplan_pieces(const struct zfile *f, const struct zplan *p);
 /* Finds the range of this rank's values if the bound needs one, else an empty one. *fill: possible
  * fill values among them. */
 int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, struct zmpi_fill *fill);
-/* *range without fill values. comm: of all ranks that write together, which all have the same range
- * and fill; MPI_COMM_NULL: this rank alone. */
+/* Makes *range that without fill values. comm: has all ranks that write together, which have the
+ * same range and fill; MPI_COMM_NULL: this rank writes alone. */
 void zplan_exclude(struct zfile *f, struct zplan *p, struct zmpi_fill fill, MPI_Comm comm,
                    struct zmpi_range *range);
 
-/* Floats of the call on this rank. */
+/* Returns the floats of the call on this rank. */
 static inline uint64_t zplan_floats(const struct zplan *p)
 {
     const enum zmpi_type type = p->memory.element;
@@ -82,8 +82,8 @@ static inline uint64_t zplan_floats(const struct zplan *p)
 
 bool zplan_wants_ratio(const struct zfile *f, const struct zplan *p);
 
-/* Finds the bound that gives the ratio, once for all pieces. comm: of all ranks that write
- * together, even those with nothing lossy; MPI_COMM_NULL: none. */
+/* Finds the bound that gives the ratio, once for all pieces. comm: has all ranks that write
+ * together, even those without lossy data; MPI_COMM_NULL: this rank writes alone. */
 int zplan_search_ratio(struct zfile *f, struct zplan *p, const struct zmpi_range *range,
                        bool trials, MPI_Comm comm);
 

@@ -1,4 +1,4 @@
-/* write_shape.c - the shape of the array that a write call is. */
+/* write_shape.c - finds the shape of a write call's array. */
 #include "judge/shape.h"
 #include "transfer/write_plan.h"
 
@@ -12,7 +12,8 @@ static bool is_shape_of(const size_t shape[3], size_t count)
     return zmpi_array_count(&a, &n) == ZMPI_OK && n == count && shape[2] > 0;
 }
 
-/* The filetype as an array: whole planes of it, or whole rows, behind one another. */
+/* Finds the shape from the filetype, if the call has whole planes or whole rows of its array, one
+ * behind the other. */
 static bool shape_of_view(const struct zview *v, const struct zplan *p, size_t shape[3])
 {
     const struct ztype *t = &v->file;
@@ -29,7 +30,7 @@ static bool shape_of_view(const struct zview *v, const struct zplan *p, size_t s
     return shape[1] > 1;
 }
 
-/* A view without types (of MPI_BYTE, say) may still place rows regularly. */
+/* Finds the shape from regular rows. A view without types (of MPI_BYTE, say) may have them, too. */
 static bool shape_of_extent(const struct zmpi_extent *e, size_t width, size_t shape[3])
 {
     if (e->levels < 1 || e->levels > ZMPI_EXTENT_LEVELS || e->run % width)
@@ -42,7 +43,7 @@ static bool shape_of_extent(const struct zmpi_extent *e, size_t width, size_t sh
     return true;
 }
 
-/* A shape that was set, and is not that of a call of many floats: once for a file. */
+/* Warns, once for a file, that the shape that was set does not fit a call of many floats. */
 static void tell_of_shape(struct zfile *f, const struct zplan *p)
 {
     const size_t *s = f->options.shape;
@@ -58,8 +59,9 @@ static void tell_of_shape(struct zfile *f, const struct zplan *p)
         f->path, s[0], s[1], s[2], (unsigned long long)floats);
 }
 
-/* Of floats in this machine's order: of others no byte is like the one a row before. Those in a
- * device's memory are copied where they are looked at, so that files are those of host buffers. */
+/* Only floats in this machine's byte order are searched: bytes of others do not resemble those a
+ * row before. Data in a device's memory are copied for the search, so that files are the same as
+ * from host buffers. */
 void zplan_shape_of_data(struct zfile *f, struct zplan *p, int of, size_t count)
 {
     const struct zmemory *m = &p->memory;
@@ -71,7 +73,7 @@ void zplan_shape_of_data(struct zfile *f, struct zplan *p, int of, size_t count)
     const bool looks = zmpi_shape_will_look(&f->data.shapes, m->element, count);
     void *copy = m->holder && looks ? malloc(m->bytes) : NULL;
     if (m->holder && looks && (!copy || zmpi_device_move(m->holder, copy, m->data, m->bytes))) {
-        free(copy); /* it stays a row; the code that uses the data reports the failure */
+        free(copy); /* the call stays a row; the code that uses the data reports the failure */
         return;
     }
     const struct zmpi_bound bound = zfile_bound(f, m->element);

@@ -13,14 +13,14 @@ size() {
     stat -c %s "$1"
 }
 
-# packed FILE PARAMETERS [OPTION...]: plain.h5 through the filter.
+# packed FILE PARAMETERS [OPTION...]: writes plain.h5 through the filter.
 packed() {
     local file=$1 parameters=$2
     shift 2
     "$repack" -l CHUNK=16x100 "$@" -f "UD=$id,0,$(awk -F, '{ print NF }' <<<"$parameters"),$parameters" plain.h5 "$file"
 }
 
-# unfiltered PARAMETERS: h5repack does without a filter that is not there, or that does not take them.
+# unfiltered PARAMETERS: h5repack writes without the filter if that is missing, or refuses the parameters.
 unfiltered() {
     rm -f none.h5
     packed none.h5 "$1" >none.log 2>&1 || true
@@ -38,7 +38,7 @@ packed abs.h5 1,1,3
 grep -q "FILTER_ID $id" dump.txt || die "no such filter: $(cat dump.txt)"
 [[ $(grep -c 'PARAMS { 1 1 3 0 2 1 16 100 }' dump.txt) = 9 ]] || die "other parameters: $(grep PARAMS dump.txt)"
 
-# Again, and back: parameters that are in a file are a program's, too.
+# A filtered file goes through the filter again, and back to plain. A program may pass parameters that it found in a file.
 "$repack" abs.h5 same.h5
 "$diff" abs.h5 same.h5 || die "a copy differs"
 "$repack" -f NONE abs.h5 back.h5
@@ -53,7 +53,7 @@ packed interp.h5 2,1,4,3
 packed pw.h5 5,10,4
 "$diff" -p 1.0001e-3 plain.h5 pw.h5 || die "pw_rel=10e-4: out of bounds"
 
-# Behind another filter there are no floats any more.
+# Another filter in front leaves no floats.
 packed shuffled.h5 1,1,3 -f SHUF
 "$diff" plain.h5 shuffled.h5 || die "shuffled data are lossy"
 packed summed.h5 1,1,3 -f FLET
@@ -63,7 +63,7 @@ for wrong in 9,1,3 2,1,0 1,0,0 1,1,3,4; do
     unfiltered $wrong
 done
 
-# Damage of a chunk is an error of HDF5's. h5ls tells where chunks lie.
+# HDF5 reports a damaged chunk as an error. h5ls tells where chunks lie.
 "${dump/h5dump/h5ls}" -va abs.h5 | awk '$1 ~ /^0x/ && n++ % 10 == 0 { print $3 + 100 }' >places
 [[ $(wc -l <places) -ge 3 ]] || die "h5ls tells of $(wc -l <places) chunks"
 for at in $(<places); do
@@ -74,7 +74,7 @@ for at in $(<places); do
     ((status == 1)) || die "damage at $at: status $status"
 done
 
-# h5py, if there is one: /usr/bin/python3 is the system's.
+# h5py, if it is installed for the system's Python, which is /usr/bin/python3.
 if /usr/bin/python3 -c 'import h5py; h5py.File' 2>/dev/null; then
     /usr/bin/python3 "$(dirname "$0")/filter_h5py.py" $id
 else

@@ -1,8 +1,8 @@
 #!/bin/bash
 # filtered_test.sh MPIEXEC LIBZMPI PLUGIN PROGRAM H5DIFF H5DUMP ZMPI FAULTY: ZMPI_HDF5=filter (hdf5_filtered.c).
 #
-# New datasets of floats go through the filter, all others stay as they are; bounds are of the range of all ranks; HDF5's own
-# tools and h5py read the files without MPI.
+# New datasets of floats go through the filter, all others stay as they are. Relative bounds refer to the range over all
+# ranks. HDF5's own tools and h5py read the files without MPI.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../../scripts/lib.sh"
@@ -17,7 +17,7 @@ run() {
         die "$what $file on $ranks ranks with $*: $(cat log.txt)"
 }
 
-# filtered FILE COUNT: so many of its datasets have the filter.
+# filtered FILE COUNT: checks that so many of its datasets have the filter.
 filtered() {
     local found
     "$dump" -pH "$1" >dump.txt
@@ -46,13 +46,13 @@ for ranks in 1 3 4; do
         compare plain.h5 $file $name || die "$file: $name differs"
     done
     (($(stat -c %s $file) * 8 < $(stat -c %s plain.h5))) || die "$file: $(stat -c %s $file) bytes"
-    # Again, into datasets that are there; read without HDF5_PLUGIN_PATH.
+    # Writes again into existing datasets; reads without HDF5_PLUGIN_PATH.
     run $ranks twice $file "${filter[@]}" ZMPI_ERROR_BOUND=rel=1e-3
     compare -d 2.0 plain.h5 $file || die "$file: out of bounds when written again"
     run $ranks read $file LD_PRELOAD="$lib"
 done
 
-# What no rule names stays as it is, and so does all without a bound.
+# A dataset that no rule names stays as it is. Without a bound all of them do.
 printf '[hdf5:/fields/*]\nerror_bound = abs=1e-2\n[hdf5:rho]\nerror_bound = lossless\n' >rules.ini
 run 3 write rules.h5 "${filter[@]}" ZMPI_CONFIG=rules.ini
 filtered rules.h5 3
@@ -66,12 +66,12 @@ filtered unbound.h5 0
 compare plain.h5 unbound.h5 || die "unbound.h5: differs"
 run 2 write off.h5 "${filter[@]}" ZMPI_OFF=1 ZMPI_ERROR_BOUND=rel=1e-3
 filtered off.h5 0
-# A file of any name is HDF5's then.
+# With the filter a file of any name stays an HDF5 file.
 run 2 write field.dat "${filter[@]}" ZMPI_ERROR_BOUND=abs=5e10
 filtered field.dat 10
 compare -d 5e10 plain.h5 field.dat || die "field.dat: out of bounds"
 
-# Rank 1 has a library without the plug-in, or none: then no rank uses it.
+# Rank 1 has a library without the plug-in, or no library: then no rank uses the filter.
 own=$(grep -oE '[^:]*/libzmpi\.so[^:]*' <<<"$lib")
 rm -rf bare
 mkdir bare
@@ -119,8 +119,8 @@ for how in filter container; do
     done
 done
 
-# The filter of rank 0 has no memory, when HDF5 writes fill values (the first chunk), or when the program writes: the chunk is
-# written as it is, and nobody waits.
+# Rank 0's filter runs out of memory, when HDF5 writes fill values (the first chunk) or when the program writes. Then the
+# chunk is written as it is, and no rank waits.
 cat >some_faulty.sh <<'END'
 #!/bin/bash
 [[ ${OMPI_COMM_WORLD_RANK-${PMI_RANK-0}} != 0 ]] || FIRST=$FAULTY:$FIRST
@@ -136,7 +136,7 @@ for ranks in 1 2; do
         grep -q 'faulty: written' out.txt || die "a filter without memory on $ranks ranks after $after: refused"
         filtered faulty.h5 1
         compare -d 2.0 plain.h5 faulty.h5 /rho || die "a filter without memory on $ranks ranks after $after: out of bounds"
-        # HDF5 1.14 writes no fill values there, so that one chunk is all, and may have another rank write it.
+        # HDF5 1.14 writes no fill values there. So there is only one chunk, and another rank may write it.
         ((after == 0 && ranks == 1)) || continue
         compare plain.h5 faulty.h5 /rho || die "a filter without memory on $ranks ranks: lossy"
         [[ $(grep -c 'HDF5 filter: no memory to compress a chunk of [0-9]* bytes: it is written uncompressed' log.txt) = 1 ]] ||
@@ -144,8 +144,8 @@ for ranks in 1 2; do
     done
 done
 
-# What HDF5 refuses is told of: independent transfers always, conversions by HDF5 1.10.
-# What an independent read has seen is not what it sees behind the ranks' write: chunks are not kept.
+# zmpi reports what HDF5 refuses: independent transfers always, conversions in HDF5 1.10.
+# An independent read after the ranks' write sees the new values: HDF5 does not keep the chunks of an earlier read.
 run 2 seen seen.h5 "${filter[@]}" ZMPI_ERROR_BOUND=abs=1e-3
 filtered seen.h5 4
 

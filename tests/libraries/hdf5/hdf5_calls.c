@@ -1,9 +1,9 @@
 /*
  * hdf5_calls.c - async|multi|multi_async PATH: a parallel HDF5 program that writes four datasets by
  * calls that came after HDF5 1.10 (hdf5_newer.c), opens the file again, and prints the largest
- * error of each: /a and /b in one call, /c and /d in one; "async" by a call each. Status 2: the
- * first of these calls is refused. Without arguments: status 0, HDF5 has these calls; 1, it has
- * not.
+ * error of each. It writes /a and /b in one call, and /c and /d in one; with "async" each in a call
+ * of its own. Status 2: HDF5 refuses the first of these calls. Without arguments: status 0 if HDF5
+ * has these calls, else 1.
  */
 #define _GNU_SOURCE // RTLD_DEFAULT
 #include <dlfcn.h>
@@ -32,7 +32,7 @@ static herr_t (*write_multi_async)(const char *, const char *, unsigned, size_t,
                                    hid_t *, hid_t *, hid_t, const void **, hid_t);
 
 static int rank, ranks;
-static hid_t events; /* 0: HDF5 is older, and has no sets of them */
+static hid_t events; /* 0: this HDF5 is too old to have event sets */
 static double data[SETS][ROWS * COLUMNS];
 
 static void find(void *function, const char *name)
@@ -84,7 +84,7 @@ static void end_events(void)
 
 /* ---- the program ---- */
 
-/* Each rank its rows, together. */
+/* All ranks write together, each its rows. */
 static void write_sets(const char *how, const hid_t *set)
 {
     const int first = ROWS * rank / ranks, end = ROWS * (rank + 1) / ranks;

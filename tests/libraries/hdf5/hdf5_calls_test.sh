@@ -1,7 +1,7 @@
 #!/bin/bash
-# hdf5_calls_test.sh MPIEXEC LIBZMPI NEWER PROGRAM: calls that came after HDF5 1.10 (hdf5_calls.c), which NEWER makes of the
-# older ones; and those of HDF5 itself, if it has them. Rules for datasets hold in them; what one call writes to datasets of
-# unlike bounds is exact.
+# hdf5_calls_test.sh MPIEXEC LIBZMPI NEWER PROGRAM: calls that came after HDF5 1.10 (hdf5_calls.c): those that NEWER makes
+# from older ones, and those of HDF5 itself, if it has them. Rules for datasets hold in them. If one call writes to datasets
+# with different bounds, the data are exact.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../../scripts/lib.sh"
@@ -13,7 +13,7 @@ run() {
         "$program" "$2" "$3" >"$3.errors" 2>"$3.log"
 }
 
-# within FILE DATASET LEAST MOST: its largest error lies between.
+# within FILE DATASET LEAST MOST: checks that its largest error lies between these.
 within() {
     awk -v name="$2" -v least="$3" -v most="$4" '$1 == name { found = $2 >= least && $2 <= most } END { exit !found }' \
         "$1.errors" || die "$1: $2 is not in [$3, $4]: $(cat "$1.errors" "$1.log")"

@@ -1,5 +1,5 @@
-/* hdf5_faulty.c - in front of zmpi's filter: after FAULTY_AFTER chunks there is no memory for more.
- */
+/* hdf5_faulty.c - stands in front of zmpi's filter: after FAULTY_AFTER chunks its memory runs
+ * out. */
 #define _GNU_SOURCE // RTLD_NEXT
 #include <dlfcn.h>
 #include <stdlib.h>

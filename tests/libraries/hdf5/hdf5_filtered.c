@@ -1,11 +1,11 @@
 /*
  * hdf5_filtered.c - write | read | twice | seen | alone | first | converted | faulty PATH: a
  * parallel HDF5 program, whose datasets go through the filter with ZMPI_HDF5=filter. `read` reads
- * all of them and compares nothing; `twice` writes into the datasets that are there; `seen` reads
- * each new one by independent transfers, before and behind a write of all ranks, and sees what was
- * written; `alone` writes one by an independent transfer, `first` by one of rank 0 while the others
- * wait, `converted` doubles into one of floats, `faulty` one by a collective transfer, and these
- * say whether that failed.
+ * all of them and compares nothing. `twice` writes into existing datasets. `seen` reads each new
+ * one by independent transfers, before and after a write of all ranks, and must see what was
+ * written. The others write one dataset and say whether that failed: `alone` by an independent
+ * transfer, `first` by one of rank 0 while the others wait, `converted` from doubles to floats,
+ * `faulty` by a collective transfer.
  */
 #include <hdf5.h>
 #include <math.h>
@@ -102,7 +102,8 @@ static hid_t create_set(hid_t file, const struct set *s)
     return set;
 }
 
-/* Each rank its rows, the last one of several none. `strided`: every other element of memory. */
+/* Each rank writes its rows; the last one of several has none. `strided`: the data are every other
+ * element in memory. */
 static herr_t write_rows(hid_t set, const struct set *s, bool together)
 {
     const hsize_t row = points(s) / s->size[0];
@@ -116,7 +117,7 @@ static herr_t write_rows(hid_t set, const struct set *s, bool together)
     for (hsize_t i = 0; i < own; i++)
         data[i * step] = value(s, start[0] * row + i);
     for (hsize_t i = 0; i < own && step > 1; i++)
-        data[i * step + 1] = 1e300; /* is not written */
+        data[i * step + 1] = 1e300; /* the write leaves it out */
     hid_t place = H5Dget_space(set), how = H5Pcreate(H5P_DATASET_XFER);
     hid_t memory = H5Screate_simple(1, &capacity, NULL);
     H5(H5Pset_dxpl_mpio(how, together ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT));
@@ -128,7 +129,7 @@ static herr_t write_rows(hid_t set, const struct set *s, bool together)
         H5(H5Sselect_none(memory));
     }
     if (s->rank == 3)
-        for (hsize_t i = 0; i < own; i++) /* in place: a float lies in front of its double */
+        for (hsize_t i = 0; i < own; i++) /* in place: no float overwrites a later double */
             ((float *)data)[i] = (float)data[i];
     const hid_t type = s->rank == 3 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
     const herr_t rc = H5Dwrite(set, type, memory, place, how, data);
@@ -139,7 +140,7 @@ static herr_t write_rows(hid_t set, const struct set *s, bool together)
     return rc;
 }
 
-/* Fill values first, then what all ranks have written: within 1. */
+/* Must see fill values first, and then what all ranks have written, within 1. */
 static void see_set(hid_t file, const struct set *s)
 {
     double *data = malloc(points(s) * sizeof *data);

@@ -1,8 +1,8 @@
 /*
  * hdf5_lossy.c - write | rewrite | read PATH BOUND [together]: a parallel HDF5 program with all
- * kinds of datasets. Floats in /lossy may differ by the bound after they were written, all else may
- * not. Any number of ranks writes the same file. Metadata are written by each rank a part, or by
- * collective calls. (By the root alone HDF5 1.10.8 hangs.)
+ * kinds of datasets. Floats in /lossy may differ by the bound after they were written; everything
+ * else is exact. Any number of ranks writes the same file. Each rank writes a part of the metadata,
+ * or all write them by collective calls. (If only the root writes them, HDF5 1.10.8 hangs.)
  */
 #include <hdf5.h>
 #include <math.h>
@@ -20,8 +20,7 @@ enum { NZ = 24, NY = 30, NX = 80, GHOST = 2, STEPS = 3, ATTRIBUTES = 150 };
 enum layout { CONTIGUOUS, CHUNKED, UNEVEN, FILTERED };
 enum cut { PLANES, COLUMNS, GHOSTS, POINTS };
 
-/* What the datasets are: of which type in the file and in memory, how they lie, and how ranks write
- * them. */
+/* The datasets: their types in the file and in memory, their layouts, and how ranks write them. */
 struct set {
     const char *name;
     hid_t file, memory;
@@ -31,15 +30,15 @@ struct set {
 };
 
 static int rank, ranks;
-static double bound;         /* of what is read */
-static const char *how_meta; /* metadata are written */
+static double bound;         /* of the values that are read */
+static const char *how_meta; /* how ranks write metadata */
 
 static double value(int z, int y, int x, int step)
 {
     return 10 * sin(0.1 * z + 0.3 * step) + 3 * cos(0.07 * y) * sin(0.05 * x) + 0.01 * x;
 }
 
-/* Of metadata so little stays in memory that ranks read again what others wrote. */
+/* Keeps so little metadata in memory that ranks read again what others wrote. */
 static void small_cache(hid_t access)
 {
     H5AC_cache_config_t config = {.version = H5AC__CURR_CACHE_CONFIG_VERSION};
@@ -71,7 +70,7 @@ static hid_t open_file(const char *path, bool create, bool write)
 
 /* ---- one rank's part ---- */
 
-/* Of n elements: those of this rank. */
+/* Finds this rank's part of n elements. */
 static void share(int n, hsize_t *start, hsize_t *count)
 {
     *start = (hsize_t)(n * rank / ranks);
@@ -80,7 +79,7 @@ static void share(int n, hsize_t *start, hsize_t *count)
 
 struct part {
     hsize_t start[3], count[3];
-    hsize_t held[3]; /* extents of the buffer, with ghosts around */
+    hsize_t held[3]; /* extents of the buffer, with ghost cells */
     hsize_t ghost;
 };
 
@@ -274,7 +273,7 @@ static void pair_set(hid_t file, const char *name, bool complex, bool create)
     free(data);
 }
 
-/* Two datasets by one call, where HDF5 has such. */
+/* Writes two datasets by one call, if HDF5 has that call. */
 static void two_sets(hid_t file, bool create)
 {
     const struct set one = {"/lossy/two_1", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT,
@@ -318,7 +317,7 @@ static void two_sets(hid_t file, bool create)
     one_set(file, &other, create, create);
 }
 
-/* Grows step by step, and is read back in between. */
+/* The dataset grows step by step, and is read back in between. */
 static void growing_set(hid_t file, const char *name, bool collective, bool write)
 {
     const struct set s = {name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, CHUNKED, PLANES, collective};
@@ -375,7 +374,7 @@ static void attributes(hid_t file, bool write)
     H5(H5Sclose(space));
 }
 
-/* Many groups and small datasets: their metadata are written by all ranks. */
+/* Many groups and small datasets: all ranks write their metadata. */
 static void small_sets(hid_t file, bool write)
 {
     hsize_t n = 40;

@@ -4,15 +4,15 @@
  * 1e-3.
  *
  * deleted  writes a dataset whose name is gone
- * room     deletes what one rank has written: fill values of a new dataset come to the same place
+ * room     deletes what one rank has written; fill values of a new dataset take its place
  * twice    has a file open twice, and writes and reads by both
  * inside   writes in the middle of HDF5's calls: in one that goes through a group, and in one that
  *          goes through another dataset's elements
  * bad      handles that are closed, or of something else; a buffer that is NULL
  * refusing a program's own filter, and zmpi's, refuse a type: mandatory, the dataset is not
  *          created; optional, it is, without the filter, also where zmpi's is behind or before it
- * freed    the buffer is overwritten and freed right behind each call
- * racing   another thread changes the buffer meanwhile: only other datasets are as they should be
+ * freed    the buffer is overwritten and freed right after each call
+ * racing   another thread changes the buffer meanwhile: only the other datasets must be right
  *
  * core, stdio, split, multi: other drivers, on one rank
  */
@@ -57,7 +57,7 @@ static hid_t create(hid_t file, const char *name)
     return set;
 }
 
-/* By the last rank alone. */
+/* Only the last rank writes. */
 static herr_t put(hid_t set, const double *data)
 {
     const herr_t rc = rank == ranks - 1
@@ -82,7 +82,7 @@ static void check_set(hid_t file, hid_t set, int number)
     for (int i = 0; i < ALL; i++)
         CHECK_SAY(fabs(data[i] - value(number, i)) <= 1e-3, "%d of %d: %.17g", i, number, data[i]);
     free(data);
-    MPI_Barrier(MPI_COMM_WORLD); /* before others write */
+    MPI_Barrier(MPI_COMM_WORLD); /* the others write only after this */
 }
 
 /* ---- cases ---- */
@@ -162,7 +162,7 @@ static herr_t write_element(void *element, hid_t type, unsigned rank_of, const h
 {
     (void)element, (void)type, (void)rank_of, (void)place, (void)context;
     write_set(inner, 7);
-    return 1; /* no more */
+    return 1; /* ends the iteration */
 }
 
 static void inside(hid_t file, const char *path)
@@ -242,7 +242,7 @@ static size_t as_it_is(unsigned flags, size_t count, const unsigned values[], si
 
 enum { OWN_FILTER = 300, ZMPI_FILTER = 497 };
 
-/* second: 0 is none; it is mandatory if the first one is optional, and the other way round. */
+/* second: 0: none. It is mandatory if the first one is optional, and the other way round. */
 static hid_t create_by(hid_t file, const char *name, hid_t type, int filter, unsigned flags,
                        int second)
 {

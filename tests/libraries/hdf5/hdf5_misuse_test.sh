@@ -1,6 +1,6 @@
 #!/bin/bash
-# hdf5_misuse_test.sh MPIEXEC LIBZMPI ZMPI PROGRAM: what few programs do with HDF5 (hdf5_misuse.c), in containers; files of
-# other drivers than MPI-IO are left alone.
+# hdf5_misuse_test.sh MPIEXEC LIBZMPI ZMPI PROGRAM: what few programs do with HDF5 (hdf5_misuse.c), in containers. Files of
+# other drivers than MPI-IO stay as they are.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../../scripts/lib.sh"
@@ -23,7 +23,7 @@ for ranks in 1 2; do
     done
     run $ranks refusing ZMPI_HDF5=filter
 done
-# By the filter without MPI-IO: HDF5 refuses independent writes else, and loses chunks that are written again.
+# By the filter only without MPI-IO: with it HDF5 refuses independent writes, and loses chunks that are written again.
 way=serial
 for what in deleted twice inside bad freed racing; do
     for bound in abs=1e-3 rel=1e-6; do

@@ -1,7 +1,7 @@
 /*
- * hdf5_newer.c - stands between libzmpi.so and an HDF5 1.10: the calls that came later, made of
- * those that it has. Each says on stderr, once, that it was called. "Asynchronous" ones are done at
- * once, as without a connector.
+ * hdf5_newer.c - stands between libzmpi.so and HDF5 1.10, and makes later calls from those that
+ * 1.10 has. Each says once on stderr that it was called. "Asynchronous" calls work at once, as they
+ * do without a connector.
  */
 #define _GNU_SOURCE // RTLD_NEXT
 #include <dlfcn.h>

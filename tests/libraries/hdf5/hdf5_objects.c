@@ -1,8 +1,8 @@
 /*
- * hdf5_objects.c - PATH: a parallel HDF5 program that has all reads of metadata made collectively,
- * gets each dataset in another way, and writes it by its last rank alone, right behind a flush.
- * What HDF5 would read from the file for such a write, all ranks would have to read. Prints the
- * largest error of each.
+ * hdf5_objects.c - PATH: a parallel HDF5 program that reads all metadata collectively. It gets each
+ * dataset in another way, and its last rank alone writes it, right after a flush. If zmpi made HDF5
+ * read metadata for such a write, that rank would wait for the others. Prints the largest error of
+ * each dataset.
  */
 #include <hdf5.h>
 #include <math.h>
@@ -41,7 +41,7 @@ static hid_t open_object(hid_t file, const char *name)
     return H5Oopen(file, name, H5P_DEFAULT);
 }
 
-/* In the group of its own. */
+/* In its own group. */
 static hid_t open_by_index(hid_t file, const char *name)
 {
     char group[20];
@@ -101,7 +101,7 @@ static hid_t open_object_async(hid_t file, const char *name)
 #endif
 
 static hid_t (*const ways[])(hid_t, const char *) = {
-    NULL /* as it was created */,
+    NULL /* keeps the handle from its creation */,
     open_1,
     open_2,
     open_object,

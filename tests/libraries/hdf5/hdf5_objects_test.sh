@@ -1,7 +1,7 @@
 #!/bin/bash
-# hdf5_objects_test.sh MPIEXEC LIBZMPI PROGRAM: datasets that a program created, or opened in every way that HDF5 has, and
-# writes by one rank alone where metadata are read by all together (hdf5_objects.c): it does not wait, and each is lossy, by
-# its own rule.
+# hdf5_objects_test.sh MPIEXEC LIBZMPI PROGRAM: a program creates datasets, or opens them in every way that HDF5 has. One
+# rank alone writes them, although all ranks together read metadata (hdf5_objects.c). That rank must not wait, and each dataset
+# must be lossy, by its own rule.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../../scripts/lib.sh"

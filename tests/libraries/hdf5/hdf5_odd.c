@@ -1,7 +1,7 @@
 /*
  * hdf5_odd.c - PATH: creates and writes datasets with arguments that make little sense, or none:
- * types, spaces, selections, lists and handles of every kind. Prints what HDF5 says to each, and
- * what is there then: the same with zmpi and without.
+ * types, spaces, selections, lists and handles of every kind. Prints what HDF5 answers to each, and
+ * what is there then: both must be the same with zmpi and without.
  */
 #include <hdf5.h>
 #include <math.h>
@@ -101,13 +101,13 @@ static hid_t space_of(int i)
         return H5Screate_simple(1, (hsize_t[]){ALL}, NULL);
     case 5:
         return H5Screate_simple(2, (hsize_t[]){0, COLUMNS}, NULL);
-    case 6: /* as many elements as there are, of a row of far too many */
+    case 6: /* the right number of elements, from a much longer row */
         return part_of(2, huge, zero, NULL, (hsize_t[]){1, ALL}, NULL);
     case 7:
         return part_of(2, long_rows, zero, NULL, (hsize_t[]){1, ALL}, NULL);
     case 8: /* every other row */
         return part_of(2, two, zero, (hsize_t[]){2, 1}, (hsize_t[]){ROWS / 2, COLUMNS}, NULL);
-    case 9: /* blocks that touch each other, and others */
+    case 9: /* blocks that touch each other, and blocks that do not */
         return part_of(2, two, zero, (hsize_t[]){4, 20}, (hsize_t[]){10, 3}, (hsize_t[]){4, 10});
     case 10:
         return part_of(2, two, (hsize_t[]){7, 11}, NULL, one, (hsize_t[]){20, 30});
@@ -126,7 +126,7 @@ static hid_t space_of(int i)
         return space;
     case 14: /* beyond the end */
         return part_of(2, two, (hsize_t[]){30, 0}, NULL, one, (hsize_t[]){20, 60});
-    case 15: /* moved beyond its beginning */
+    case 15: /* moved to before its beginning */
         space = part_of(2, two, zero, NULL, one, (hsize_t[]){20, 60});
         H5Soffset_simple(space, (const hssize_t[]){-1, 0});
         return space;
@@ -188,7 +188,7 @@ static long long sum_of(const void *bytes, size_t size)
     return (long long)(sum >> 1);
 }
 
-/* The dataset's bytes, as doubles where it has any. */
+/* Prints the dataset's bytes, as doubles if they are doubles. */
 static void say_content(const char *what, int i, int k, hid_t set)
 {
     memset(back, 0, sizeof back);
@@ -204,7 +204,7 @@ static void try_types(void)
             const hid_t of_file = type_of(i), of_memory = type_of(k);
             const hid_t set = H5Dcreate_anon(file, of_file, space, H5P_DEFAULT, H5P_DEFAULT);
             say("type", i, k, sign(set));
-            /* Three numbers and more than ROWS * COLUMNS bytes each are not there. */
+            /* The buffer is too short for larger elements. */
             if (set >= 0 && (of_memory < 0 || H5Tget_size(of_memory) <= 16))
                 say("written", i, k, H5Dwrite(set, of_memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
             if (set >= 0)
@@ -220,7 +220,7 @@ static void try_spaces(void)
 {
     const hid_t whole = H5Screate_simple(2, (hsize_t[]){ROWS, COLUMNS}, NULL);
     for (int i = 0; i < SPACES; i++)
-        for (int k = 0; k < SPACES; k = k == 1 ? 8 : k + 1) /* HDF5 1.10 crashes with the others */
+        for (int k = 0; k < SPACES; k = k == 1 ? 8 : k + 1) /* HDF5 1.10 crashes with others */
             for (int list = 0; list <= 9; list += 9) {
                 const hid_t creation = list_of(list);
                 const hid_t set =
@@ -275,7 +275,7 @@ static void try_names(void)
     H5Sclose(space);
 }
 
-/* What is no dataset, no type, no space, no list, or no data. */
+/* Passes handles that are not a dataset, type, space or list, and no data. */
 static void try_handles(void)
 {
     const hid_t space = H5Screate_simple(2, (hsize_t[]){ROWS, COLUMNS}, NULL);

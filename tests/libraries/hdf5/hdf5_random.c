@@ -1,8 +1,8 @@
 /*
  * hdf5_random.c - run|kill|after PATH FIRST COUNT BOUND [WAY]: random programs of HDF5
- * (hdf5_random.h), each on a file PATH.SEED.h5 that it reads again in the end. `kill` ends with all
- * processes killed, some writes behind a flush; `after` says whether the file holds what was
- * flushed, or what came later.
+ * (hdf5_random.h), each with a file PATH.SEED.h5 that it reads again at the end. `kill` kills all
+ * processes some writes after a flush; `after` then says whether the file holds what was flushed,
+ * or what came later.
  *
  * WAY `filter`: nothing that HDF5 refuses for datasets with filters; `gzip`: the same, by that
  * filter; with `,serial`: without MPI-IO, by one rank; with `,mpio`: each chunk is written by one
@@ -23,9 +23,10 @@ static unsigned program; /* the seed */
 static struct set sets[SETS];
 static hid_t file, open_set[SETS];
 static char path[500];
-static int note[SETS + 1]; /* what attributes hold, the last one of the file; 0: there is none */
+static int note[SETS + 1]; /* what attributes hold, the last one is the file's; 0: there is none */
 
-/* Says once what is wrong in this program, and goes on: HDF5 alone may do the same. */
+/* Says once what is wrong in this program, and goes on, since HDF5 may be wrong without zmpi,
+ * too. */
 __attribute__((format(printf, 1, 2))) static void wrong(const char *format, ...)
 {
     char text[300];
@@ -90,7 +91,7 @@ static void flush(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Others see what one rank wrote by itself after a flush. */
+/* After a flush the others see what one rank wrote by itself. */
 static void see(struct set *s)
 {
     if (s->alone)
@@ -129,7 +130,7 @@ static void delete (int k)
     sets[k].is_there = false;
 }
 
-/* Another size; `once`: whole chunks more. */
+/* Draws another size; `once`: larger by whole chunks. */
 static void draw_size(struct set *s)
 {
     if (once) {
@@ -172,7 +173,7 @@ static void resize(int k)
         if (inside)
             s->value[i] = old.value[at];
     }
-    s->codings++; /* what is cut off becomes fill values */
+    s->codings++; /* elements that were cut off become fill values */
     free(old.value);
     if (!replay)
         H5(H5Dset_extent(open_set[k], s->size));
@@ -196,14 +197,14 @@ static hid_t draw_list(bool together)
     H5(H5Pset_dxpl_mpio(how, together ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT));
     if (together && !filter && pick(4) == 0)
         H5(H5Pset_dxpl_mpio_collective_opt(how, H5FD_MPIO_INDIVIDUAL_IO));
-    /* HDF5 1.10.8 loses filtered data where it transfers them by chunks. */
+    /* HDF5 1.10.8 loses filtered data if it transfers them by chunks. */
     if (together && !once && pick(4) == 0)
         H5(H5Pset_dxpl_mpio_chunk_opt(how,
                                       pick(2) ? H5FD_MPIO_CHUNK_ONE_IO : H5FD_MPIO_CHUNK_MULTI_IO));
     return how;
 }
 
-/* A rank's own part of what is to be written: no other has any of it. */
+/* A rank's own part of what all write; no other rank has any of it. */
 static void box_of(const struct set *s, int who, int cut, hsize_t *low, hsize_t *high)
 {
     for (int i = 0; i < s->rank; i++) {
@@ -244,7 +245,8 @@ static void note_range(struct set *s, double least, double most)
     s->range = fmax(s->range, serial ? s->greatest - s->least : most - least);
 }
 
-/* All ranks, each a part of its own, or one alone; compact ones all together the same. */
+/* All ranks write, each a part of its own, or one writes alone. To compact datasets all write the
+ * same. */
 static void write_set(int k)
 {
     struct set *const s = &sets[k];
@@ -284,7 +286,8 @@ static void write_set(int k)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A part that any rank may have written; what lies between in the buffer stays. */
+/* Reads a part that any rank may have written. Bytes between the elements in the buffer must not
+ * change. */
 static void read_set(int k, bool whole)
 {
     struct set *const s = &sets[k];
@@ -324,7 +327,7 @@ static void read_set(int k, bool whole)
 
 enum { NOTES = 20 };
 
-/* Of a dataset, or of the file. */
+/* Writes an attribute of a dataset, or of the file. */
 static void write_note(int k, int number)
 {
     double data[NOTES];
@@ -421,14 +424,14 @@ static void run(const char *name, unsigned number)
     close_file();
 }
 
-/* Killed behind some writes that nothing was flushed after. */
+/* Runs until it is killed, some writes after the last flush. */
 static void run_until_killed(const char *name, unsigned number)
 {
     begin(name, number);
     for (int i = 4, steps = 10 + (int)pick(20); i < steps; i++)
         step(i);
     flush();
-    bool written[SETS] = {false}; /* once each: it holds what was flushed, or what came then */
+    bool written[SETS] = {false}; /* at most once each */
     for (size_t i = 0, writes = filter ? 0 : pick(4); i < writes; i++) {
         const int k = (int)pick(SETS);
         if (sets[k].is_there && sets[k].layout != COMPACT && !sets[k].alone && !written[k])

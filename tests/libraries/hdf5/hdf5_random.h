@@ -24,35 +24,35 @@ enum layout { CONTIGUOUS, CHUNKED, GROWING, COMPACT, LAYOUTS };
 
 struct set {
     bool is_there;
-    bool alone; /* a rank has written by itself since the last flush */
+    bool alone; /* a rank alone has written since the last flush */
     char name[24];
     int rank;
     hsize_t size[MOST_RANK], most[MOST_RANK], chunk[MOST_RANK];
     enum type type;
     enum layout layout;
     double fill;
-    double range; /* the largest of a call's values; `serial`: of all values, and the fill value */
+    double range; /* largest of a call; `serial`: with all values and the fill value */
     double least, greatest;
-    int codings;     /* so often a filter may have coded an element */
-    hsize_t rows;    /* `once`: the first ones, which are written */
-    double *value;   /* of each element */
-    double *flushed; /* at the last flush */
+    int codings;     /* how often a filter may have coded an element */
+    hsize_t rows;    /* `once`: the first rows, which were written */
+    double *value;   /* the value of each element */
+    double *flushed; /* the values at the last flush */
 };
 
-/* What one rank transfers: elements `at` of the dataset, in the order of both selections, which lie
- * at `in` in a buffer of `held` elements. */
+/* What one rank transfers: elements `at` of the dataset, which lie at `in` in a buffer of `held`
+ * elements, in the order of both selections. */
 struct part {
     enum type type;
-    hid_t file, memory; /* H5S_ALL, or to be closed */
+    hid_t file, memory; /* H5S_ALL, or a space that the caller closes */
     size_t n, held;
     size_t *at, *in;
 };
 
 extern int rank, ranks;
 extern double bound;  /* of floats in the machine's byte order */
-extern bool relative; /* to the range of a call's values */
+extern bool relative; /* the bound is relative to the range of a call's values */
 extern bool filter;   /* datasets go through a filter */
-extern bool gzip;     /* and that is it */
+extern bool gzip;     /* that filter is gzip */
 extern bool serial;   /* files without MPI-IO */
 extern bool once;     /* no chunk is written again */
 
@@ -67,17 +67,17 @@ size_t bytes_of(enum type type);
 void put(enum type type, void *data, size_t i, double v);
 double get(enum type type, const void *data, size_t i);
 size_t elements(const struct set *s);
-void allocate(struct set *s); /* its values */
+void allocate(struct set *s); /* allocates its values */
 void draw_set(struct set *s, int number);
 hid_t creation_list(const struct set *s);
 
-/* Of element i, when a program writes values of this look. */
+/* The value of element i, if a program writes values of this look. */
 double value_of(const struct set *s, enum type memory, size_t salt, enum look look, size_t i);
 
-/* Is it what it should be? more: by which it may differ as it was converted. */
+/* Is the value what it should be? more: how much more it may differ, since it was converted. */
 bool is_as(const struct set *s, double is, double should, double more);
 
-/* Elements of the box from `low` to below `high`; all of them where `whole`. */
+/* Selects elements of the box from `low` to below `high`, or, if `whole`, all of them. */
 struct part make_part(const struct set *s, enum type type, const hsize_t *low, const hsize_t *high,
                       bool whole);
 void end_part(struct part *p);

@@ -36,8 +36,8 @@ size_t bytes_of(enum type type)
     return bytes[type];
 }
 
-/* Between this machine's byte order, which is little-endian or the types are all the same, and the
- * other. */
+/* Swaps bytes between this machine's byte order and the other one. On a big-endian machine all
+ * types are the same. */
 static void turn(unsigned char *byte, size_t n)
 {
     const uint16_t one = 1;
@@ -115,7 +115,7 @@ double value_of(const struct set *s, enum type memory, size_t salt, enum look lo
 bool is_as(const struct set *s, double is, double should, double more)
 {
     const bool lossy = s->type == F32 || s->type == F64;
-    /* A chunk that is written in parts is coded each time. */
+    /* A chunk that is written in parts is coded with each part. */
     const int times = filter && !once && s->codings > 1 ? s->codings : 1;
     if (isnan(should))
         return isnan(is);
@@ -170,7 +170,7 @@ void draw_set(struct set *s, int number)
         s->most[i] = pick(2) ? H5S_UNLIMITED : s->size[i] + pick(2 * (size_t)s->size[i]);
     }
     s->least = s->greatest = s->fill;
-    /* Not thousands of chunks. */
+    /* Avoids thousands of chunks. */
     for (int i = 0; i < s->rank; i++)
         while (s->chunk[i] * 6 < s->size[i])
             s->chunk[i] *= 2;
@@ -186,7 +186,7 @@ hid_t creation_list(const struct set *s)
     const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     if (s->layout == CHUNKED || s->layout == GROWING)
         H5(H5Pset_chunk(list, s->rank, s->chunk));
-    /* As zmpi's filter makes of it. */
+    /* zmpi's filter makes them chunked, too. */
     if (gzip && s->layout == CONTIGUOUS)
         H5(H5Pset_chunk(list, s->rank, s->size));
     if (gzip && s->layout != COMPACT)
@@ -242,8 +242,8 @@ static bool is_in(const struct slab *b, int dimensions, const hsize_t *place)
     return true;
 }
 
-/* One slab, or several behind each other. HDF5 1.10.8 gets many that overlap wrong in parallel
- * programs. */
+/* Selects one slab, or several one behind the other. In parallel programs HDF5 1.10.8 is wrong with
+ * many that overlap. */
 static void select_slabs(const struct set *s, struct part *p, const hsize_t *low,
                          const hsize_t *high, bool whole)
 {
@@ -288,7 +288,7 @@ static void select_slabs(const struct set *s, struct part *p, const hsize_t *low
     CHECK_EQUAL(H5Sget_select_npoints(p->file), p->n);
 }
 
-/* In any order, each once. */
+/* Selects points in any order, each once. */
 static void select_points(const struct set *s, struct part *p, const hsize_t *low,
                           const hsize_t *high)
 {
@@ -313,8 +313,8 @@ static void select_points(const struct set *s, struct part *p, const hsize_t *lo
 
 /* ---- and in memory ---- */
 
-/* In any order. Of a space of as many dimensions as the file's, else 1.10.8 writes past an array of
- * its own. */
+/* Selects points in any order. The space has as many dimensions as the file's, else HDF5 1.10.8
+ * writes past an array of its own. */
 static void select_points_in_memory(const struct set *s, struct part *p)
 {
     hsize_t *point = calloc(p->n * (size_t)s->rank, sizeof *point), size[MOST_RANK] = {1, 1, 1, 1};
@@ -331,7 +331,7 @@ static void select_points_in_memory(const struct set *s, struct part *p)
     free(point);
 }
 
-/* One behind the other, with gaps, as they are in the file, or in any order. */
+/* Elements lie one behind the other, with gaps, as in the file, or in any order. */
 static void select_memory(const struct set *s, struct part *p)
 {
     const size_t how = p->n ? pick(5) : 0, gap = how == 1 ? 2 + pick(3) : 1, head = pick(3);

@@ -1,6 +1,6 @@
 /*
- * hdf5_rules.c - write | errors PATH: a parallel HDF5 program, whose datasets rules name. `errors`
- * prints for each dataset its largest error, and that of its fill values.
+ * hdf5_rules.c - write | errors PATH: a parallel HDF5 program with datasets that rules name.
+ * `errors` prints the largest error of each dataset, and that of its fill values.
  */
 #include <hdf5.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { ROWS = 64, COLUMNS = 200, CHUNK = 16 };
 
-#define FILL 0.7123 /* lies among the others */
+#define FILL 0.7123 /* lies between the other values */
 
 #define H5(call)                                                                                   \
     do {                                                                                           \
@@ -64,7 +64,7 @@ static hid_t create_set(hid_t file, const char *name)
     return set;
 }
 
-/* Whole chunks as they are in the file: nobody knows what is in them. */
+/* Writes whole chunks as they will be in the file: zmpi cannot know what is in them. */
 static void write_chunks(hid_t set, const double *data)
 {
     for (hsize_t row = 0; row < ROWS; row += CHUNK) {
@@ -75,7 +75,8 @@ static void write_chunks(hid_t set, const double *data)
     }
 }
 
-/* By all ranks together, each its rows, the last one none; "/alone..." by the first rank. */
+/* All ranks write together, each its rows, and the last one none; only the first rank writes
+ * "/alone...". */
 static void write_rows(hid_t set, bool together, const double *data)
 {
     const int writers = !together || ranks == 1 ? 1 : ranks - 1;

@@ -1,8 +1,8 @@
 #!/bin/bash
 # hdf5_rules_test.sh MPIEXEC LIBZMPI PROGRAM: rules that name datasets (hdf5_rules.c).
 #
-# They turn ZMPI_HDF5 on by themselves, give each dataset its own bound, and leave those exact that none names. Fill values
-# of datasets are exact, and so is what H5Dwrite_chunk writes.
+# Rules turn ZMPI_HDF5 on by themselves and give each dataset its own bound. A dataset that no rule names is exact. Fill
+# values of datasets are exact, and so are the chunks that H5Dwrite_chunk writes.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../../scripts/lib.sh"
@@ -22,7 +22,7 @@ write() {
     [[ $(wc -l <"$file.errors") = 9 ]] || die "$file: $(cat "$file.errors")"
 }
 
-# within FILE DATASET LEAST MOST: its largest error lies between.
+# within FILE DATASET LEAST MOST: checks that its largest error lies between these.
 within() {
     awk -v name="$2" -v least="$3" -v most="$4" \
         '$1 == name { found = $2 > least && $2 <= most && $3 == 0 } END { exit !found }' "$1.errors" ||
@@ -68,14 +68,14 @@ for ranks in 1 2 3 4; do
     done
 done
 
-# Rules for datasets are stronger than the environment's bound, which the others get.
+# Rules for datasets come before the environment's bound, which all other datasets get.
 write 2 both.h5 ZMPI_CONFIG=rules.ini ZMPI_ERROR_BOUND=abs=1e-5
 within both.h5 /fields/rho 1e-6 1.0001e-4
 within both.h5 /grid/x 1e-7 1.0001e-5
 exact both.h5 /fields/p
 exact both.h5 /chunks
 
-# Off is off, and a list of files holds.
+# ZMPI_HDF5=off holds in spite of rules, and so does a list of files.
 write 2 off.h5 ZMPI_CONFIG=rules.ini ZMPI_HDF5=off
 ! is_container off.h5 || die "converted against ZMPI_HDF5=off"
 write 2 listed.h5 ZMPI_CONFIG=rules.ini ZMPI_FILES='*.raw'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # hdf5_small_test.sh MPIEXEC LIBZMPI ZMPI PROGRAM H5DIFF: many small datasets with attributes (hdf5_speed.c) in containers,
-# with rules that name datasets and without: they are exact, and so are attributes and metadata, while the large ones among
-# them are lossy.
+# with rules that name datasets and without. Small datasets, attributes and metadata are exact; the large datasets among them
+# are lossy.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../../scripts/lib.sh"

@@ -43,7 +43,7 @@ static void write_one(hid_t file, int i, hsize_t count, double *value)
     const hid_t time = H5Acreate2(set, "time", H5T_NATIVE_DOUBLE, scalar, H5P_DEFAULT, H5P_DEFAULT);
     check(H5Awrite(time, H5T_NATIVE_DOUBLE, value) >= 0, "H5Awrite");
     H5Aclose(time);
-    if (rank == 0) /* so that ranks do not write the same bytes */
+    if (rank == 0) /* one rank only, so that ranks do not write the same bytes */
         check(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) >= 0,
               "H5Dwrite");
     H5Dclose(set);
@@ -103,10 +103,10 @@ static void write_and_flush(hid_t file, int count)
 
 /* ---- large ---- */
 
-/* Of planes, as les_wmag has them. */
+/* The planes of les_wmag. */
 enum { SIDE = 91, PLANE = SIDE * SIDE };
 
-/* Floats of the file, or of a smooth field with some noise. */
+/* Takes floats from the file, or makes a smooth field with some noise. */
 static float *field(const char *path, size_t *count)
 {
     FILE *f = path ? fopen(path, "rb") : NULL;
@@ -141,7 +141,7 @@ static float *repeat(const char *path, size_t count)
     return all;
 }
 
-/* Each rank its planes. */
+/* Each rank writes its planes. */
 static void write_large(hid_t file, const float *value, size_t count)
 {
     const hsize_t planes = count / PLANE, extent[3] = {planes * (hsize_t)ranks, SIDE, SIDE};

@@ -2,8 +2,8 @@
 # hdf5_test.sh MPIEXEC LIBZMPI ZMPI PROGRAM H5DIFF H5DUMP H5LS: a parallel HDF5 program, unchanged, with
 # ZMPI_HDF5=container (hdf5_lossy.c).
 #
-# Its datasets of floats are lossy, within the bound, and everything else is exact, however many ranks write, and however
-# they write metadata. Without the setting nothing is different.
+# Its datasets of floats are lossy, within the bound, and everything else is exact, for any number of ranks, and for each way
+# to write metadata. Without the setting zmpi changes nothing.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../../scripts/lib.sh"
@@ -18,7 +18,7 @@ is_container() {
 run() {
     local ranks=$1 action=$2 file=$3 how=$4
     shift 4
-    # Not what other tests have in their environment.
+    # Keeps out the settings of other tests.
     run_mpi "$launcher" "$ranks" LD_PRELOAD="$lib" ZMPI_EXACT_BELOW=4096 ZMPI_LEAST_RATIO=1.1 "$@" -- \
         "$program" "$action" "$file" $within $how 2>"$file.log" ||
         die "$action $file with $* failed on $ranks ranks: $(cat "$file.log")"
@@ -28,7 +28,7 @@ sets() {
     "$list" plain.h5/"$1" | awk '$2 != "Group" { print $1 }'
 }
 
-# same_but_for_floats FILE: all that is exact is as in the plain file, and floats are within the bound.
+# same_but_for_floats FILE: checks that exact data are the same as in the plain file, and floats within the bound.
 same_but_for_floats() {
     local set
     "$diff" -d $within plain.h5 "$1" || die "$1: out of bounds"
@@ -38,7 +38,7 @@ same_but_for_floats() {
     cmp <("$dump" -A plain.h5 | tail -n +2) <("$dump" -A "$1" | tail -n +2) || die "$1: other metadata"
 }
 
-# lossy FILE: each dataset of /lossy is.
+# lossy FILE: checks that each dataset of /lossy is lossy.
 lossy() {
     local set
     for set in $(sets lossy); do
@@ -72,7 +72,7 @@ for case in 1: 2: 3:together 4:; do
 done
 run 3 read lossy_4.h5 ''
 
-# A file that is there: it stays a container, and what is written without the setting is exact.
+# An existing file stays a container. Data that are written without the setting are exact.
 cp lossy_2.h5 again.h5
 run 3 rewrite again.h5 '' ZMPI_ERROR_BOUND=abs=$bound ZMPI_HDF5=container
 run 2 read again.h5 ''
@@ -83,7 +83,7 @@ rm back.h5
 same_but_for_floats back.h5
 "$diff" plain.h5 back.h5 /lossy/planes_f64 || die "exact data are not"
 
-# Lossless, and by a hint that is for one file.
+# A lossless bound, and a hint for one file.
 run 2 write exact.h5 '' ZMPI_ERROR_BOUND=lossless ZMPI_HDF5=container
 is_container exact.h5 || die "exact.h5: is no container"
 rm back.h5

@@ -1,6 +1,6 @@
 #!/bin/bash
-# odd_test.sh MPIEXEC LIBZMPI PROGRAM: to arguments that make no sense (hdf5_odd.c) HDF5 says the same with zmpi as without,
-# and the same data are there: in containers, with rules for datasets and without, and left alone.
+# odd_test.sh MPIEXEC LIBZMPI PROGRAM: HDF5 answers arguments that make no sense (hdf5_odd.c) with zmpi as it does without,
+# and the files hold the same data: in containers, with rules for datasets and without, and in files that stay HDF5's.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../../scripts/lib.sh"

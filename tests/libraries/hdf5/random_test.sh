@@ -1,17 +1,18 @@
 #!/bin/bash
 # random_test.sh MPIEXEC LIBZMPI ZMPI PROGRAM RANKS H5DIFF H5DUMP: random programs of HDF5 (hdf5_random.c) with ZMPI_HDF5.
 #
-# Each file holds what its program wrote: exactly, or within the bound, abs, or rel of a call's range. HDF5's tools see there
-# what they see in the file that the same program writes without libzmpi.so, metadata and attributes too. Some are killed. By
-# ZMPI_HDF5=filter, too: on one rank without MPI-IO, and by it on all ranks, each chunk by one call, since HDF5 itself fails, or
-# loses data, where chunks with a filter are written again. Not by XOR and NOTB, which 1.10.8 gets wrong.
-# ZMPI_TEST_LONG: 40 times as many on one rank, 10 times by the filter and MPI-IO. ZMPI_TEST_SEED: of the first.
+# Each file must hold what its program wrote: exactly, or within the bound, abs, or rel of a call's range. HDF5's tools must
+# see the same in it as in the file that the program writes without libzmpi.so, metadata and attributes too. Some programs
+# are killed. ZMPI_HDF5=filter is tried, too: on one rank without MPI-IO, and on all ranks with MPI-IO. There one call writes
+# each chunk, since HDF5 itself fails or loses data if chunks with a filter are written again. Selections by XOR and NOTB are left
+# out, since HDF5 1.10.8 gets them wrong.
+# ZMPI_TEST_LONG: 40 times as many programs on one rank, 10 times with the filter and MPI-IO. ZMPI_TEST_SEED: the first seed.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../../scripts/lib.sh"
 launcher=$1 lib=$2 zmpi=$3 program=$4 ranks=$5 diff=$6 dump=$7
 count=20 kills=2 first=${ZMPI_TEST_SEED:-$((ranks * 100000))}
-# Of several ranks HDF5 1.10.8 itself loses data in one of 50 such programs, without zmpi too.
+# On several ranks HDF5 1.10.8 loses data in one of 50 such programs, also without zmpi.
 ((ranks > 1)) || [[ ! ${ZMPI_TEST_LONG:-} ]] || count=1000 kills=40
 
 # run WHAT NAME=VALUE... -- ARGUMENT...
@@ -25,7 +26,7 @@ run() {
     run_mpi "$launcher" "$ranks" "${setting[@]}" ZMPI_EXACT_BELOW=256 -- "$program" "$@" >run.log 2>&1
 }
 
-# same FOLDER WITHIN: its first files are those of plain/, but for floats that differ by no more.
+# same FOLDER WITHIN: checks that its first files are those of plain/, except that floats may differ by WITHIN.
 same() {
     local file name
     for file in plain/*."$first".h5 plain/*.$((first + 1)).h5 plain/*.$((first + 2)).h5; do
@@ -44,12 +45,12 @@ same() {
 rm -rf plain exact lossy relative filtered killed back.h5 plain.wrong judged.log
 mkdir plain exact lossy relative filtered killed
 container=(LD_PRELOAD="$lib" ZMPI_HDF5=container)
-# The seeds whose values were not what they should be, in the last run.
+# Prints the seeds of the last run with wrong values.
 wrong() {
     { grep -oE 'wrong: [0-9]+' run.log || true; } | sort -u | cut -d ' ' -f 2
 }
 
-# judge WHAT [WAY...]: what plain HDF5 gets wrong too, in one of a few runs by one of the ways, is not zmpi's.
+# judge WHAT [WAY...]: an error is not zmpi's if plain HDF5 makes it, too, in one of a few runs in one of the ways.
 judge() {
     local found seed way
     found=$(wrong)
@@ -65,7 +66,7 @@ judge() {
     done
 }
 
-# HDF5 2.2 itself ends some of these programs by an assertion: others then.
+# HDF5 2.2 itself ends some of these programs by an assertion: then it takes others.
 for ((tries = 0; ; tries++)); do
     run -- run plain/r "$first" "$count" 0 && break
     grep -q 'H5D.*Assertion' run.log && ((tries < 5)) || die "without zmpi: $(cat run.log)"
@@ -87,7 +88,7 @@ for ((seed = first; seed < first + kills; seed++)); do
     [[ -z $(wrong) ]] || die "$seed, killed: $(grep wrong: run.log)"
 done
 
-# by_filter FIRST WAY PLAIN...: `count` programs; what plain HDF5 makes of them is by other ways.
+# by_filter FIRST WAY PLAIN...: runs `count` programs with the filter. PLAIN: the ways in which judge runs plain HDF5.
 by_filter() {
     local from=$1 way=$2 bound within seed
     run -- run plain/g "$from" "$count" 0 "$3" || die "$3: $(grep -v 'ZMPI:' run.log | head -20)"
@@ -106,7 +107,7 @@ by_filter() {
 }
 
 filter=(LD_PRELOAD="$lib" ZMPI_HDF5=filter)
-# 77 writes a part of a chunk whose step is another one then.
+# Program 77 writes a part of a chunk; that changes the step of the chunk.
 ((ranks > 1)) || by_filter "${ZMPI_TEST_SEED:-70}" filter,serial gzip,serial
 count=10 kills=1
 [[ ! ${ZMPI_TEST_LONG-} ]] || count=100 kills=4

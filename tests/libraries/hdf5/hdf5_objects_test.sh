@@ -1,7 +1,7 @@
 #!/bin/bash
 # hdf5_objects_test.sh MPIEXEC LIBZMPI PROGRAM: a program creates datasets, or opens them in every way that HDF5 has. One
-# rank alone writes them, although all ranks together read metadata (hdf5_objects.c). That rank must not wait, and each dataset
-# must be lossy, by its own rule.
+# rank alone writes them, although all ranks together read metadata (hdf5_objects.c). That rank must not wait, and each
+# dataset must be lossy, by its own rule.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../../scripts/lib.sh"

@@ -4,8 +4,8 @@
 # Each file must hold what its program wrote: exactly, or within the bound, abs, or rel of a call's range. HDF5's tools must
 # see the same in it as in the file that the program writes without libzmpi.so, metadata and attributes too. Some programs
 # are killed. ZMPI_HDF5=filter is tried, too: on one rank without MPI-IO, and on all ranks with MPI-IO. There one call writes
-# each chunk, since HDF5 itself fails or loses data if chunks with a filter are written again. Selections by XOR and NOTB are left
-# out, since HDF5 1.10.8 gets them wrong.
+# each chunk, since HDF5 itself fails or loses data if chunks with a filter are written again. Selections by XOR and NOTB
+# are left out, since HDF5 1.10.8 gets them wrong.
 # ZMPI_TEST_LONG: 40 times as many programs on one rank, 10 times with the filter and MPI-IO. ZMPI_TEST_SEED: the first seed.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh

@@ -1,11 +1,11 @@
 /*
- * background.c - records go into the file while the program computes (nonblocking writes), or the
- * next piece of a large write is coded.
+ * background.c - a thread writes records to the file while the program computes (nonblocking
+ * writes), or while the next piece of a large write is coded.
  *
- * Compression itself is never put off: it reads at about the rate of a copy of the program's
- * buffer, which would be needed for that. The thread does not call MPI, whose
- * thread level is the program's choice; it writes to the file itself. What goes wrong is reported
- * by the next call that needs the records to be there, at the latest by sync and close.
+ * Compression itself is never put off: that would need a copy of the program's buffer, which takes
+ * about as long as compression. The thread does not call MPI, whose thread level is the program's
+ * choice; it writes to the file itself. The next call that needs the records in the file reports an
+ * error, sync and close at the latest.
  */
 #define _GNU_SOURCE // pthread_setname_np
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "file/physical.h"
 #include "file/zfile.h"
 
-enum { MOST_JOBS = 2 }; /* buffers in flight: as much again as the outbox, twice */
+enum { MOST_JOBS = 2 }; /* buffers in flight, each as large as the outbox */
 
 struct job {
     uint64_t offset;
@@ -35,7 +35,7 @@ struct zbackground {
     bool stop;
     int fd;
     struct job job[MOST_JOBS]; /* a ring */
-    int first, jobs;           /* the oldest, and how many */
+    int first, jobs;           /* the oldest job, and the number of jobs */
 };
 
 static struct job *job_at(struct zbackground *b, int i)
@@ -64,7 +64,7 @@ static void *run(void *argument)
             continue;
         }
         pthread_mutex_unlock(&b->lock);
-        /* The outbox stays unchanged until it is written. */
+        /* The outbox must not change until it is written. */
         double start = zmpi_seconds();
         int failed = zfd_write(b->fd, j->data, j->size, (off_t)j->offset), error = errno;
         pthread_mutex_lock(&b->lock);
@@ -100,7 +100,7 @@ static struct zbackground *start(int fd)
     return b;
 }
 
-/* The oldest job is over: its records are in the file, or not. */
+/* Ends the oldest job, whose records are in the file now, or have failed. */
 static int finish(struct zfile *f)
 {
     struct zbackground *b = f->background;
@@ -135,7 +135,8 @@ int zbackground_wait(struct zfile *f)
     return rc;
 }
 
-/* Others learn from the file's size which places are taken (sessions.c). */
+/* Makes the file long enough: other sessions see by its size which places are taken
+ * (sessions.c). */
 static bool take_place(int fd, uint64_t offset, const unsigned char *data, size_t size)
 {
     return zfd_write(fd, data + size - 8, 8, (off_t)(offset + size - 8)) == 0;

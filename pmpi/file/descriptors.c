@@ -1,7 +1,7 @@
 /*
- * descriptors.c - a new file that the program itself has open while MPI_File_open is called, such
- * as ABINIT, which writes a file's first records by Fortran and the others by MPI-IO: what it has
- * still in its buffers would be written over the container. Such a file stays plain.
+ * descriptors.c - finds new files that the program itself has open while it calls MPI_File_open.
+ * ABINIT, for example, writes a file's first records by Fortran and the others by MPI-IO; what is
+ * still in Fortran's buffers would overwrite the container. Such a file stays plain.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -43,8 +43,8 @@ static bool is_written_at(int fd, const struct stat *s)
            S_ISREG(s->st_mode) && s->st_size == 0;
 }
 
-/* The path is examined only if the process has an empty file open at all: a stat of all ranks at
- * once is a burden for parallel file systems. */
+/* Looks at the path only if the process has any empty file open, since a stat by all ranks at once
+ * is a burden for parallel file systems. */
 bool zdescriptors_writing(const char *path)
 {
     DIR *fds = atomic_load(&opening) == 1 ? opendir("/proc/self/fd") : NULL;

@@ -1,4 +1,4 @@
-/* encode.c - one piece of data to one record in the outbox. */
+/* encode.c - makes one record in the outbox from one piece of data. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ uint64_t zencode_order(struct zfile *f)
     return f->log.epoch << 32 | f->log.sequence++;
 }
 
-/* The bound that a ratio or a psnr took. */
+/* Notes the bound that gave a ratio or a psnr. */
 static void count_bound(struct zfile *f, const struct zmpi_range *range,
                         const struct zmpi_stream_info *info, size_t size)
 {
@@ -134,7 +134,7 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
                             .extent = piece->extent};
     r.extents_length = (uint32_t)(list ? list_size : zmpi_extent_nest_size(piece->extent.levels));
     size_t head = zmpi_record_head_size(&r), capacity = zmpi_compress_capacity(&job->array), size;
-    const size_t copy = list ? head : 0; /* if there will be one: the payload's size decides */
+    const size_t copy = list ? head : 0; /* the copy's size, if the payload's size calls for one */
     unsigned char *dst = outbox_reserve(f, head + zmpi_pad8(capacity) + copy);
     if (!dst)
         return ZMPI_ERR_MEMORY;

@@ -2,7 +2,8 @@
  */
 #include "file/zfile.h"
 
-/* The logical size with what is held back, but not with what is being written in the background. */
+/* The logical size with the data held back, but without those that are being written in the
+ * background. */
 static uint64_t held_size(const struct zfile *f)
 {
     const uint64_t known = f->container.logical_size, offloaded = zoffload_end(f);
@@ -25,7 +26,7 @@ uint64_t zfile_size(struct zfile *f)
 {
     if (!zsession_atomic_begin(f, false))
         zsession_atomic_end(f, MPI_SUCCESS);
-    f->late = zbackground_wait(f); /* for the next one to whom it matters */
+    f->late = zbackground_wait(f); /* the next call that depends on it returns the error */
     (void)znews_take(f);
     return held_size(f);
 }
@@ -33,7 +34,7 @@ uint64_t zfile_size(struct zfile *f)
 int zflush_share(struct zfile *f)
 {
     f->unshared = false;
-    if (f->session.atomic) { /* each finds them in the file */
+    if (f->session.atomic) { /* each rank finds the records in the file */
         zmpi_entries_free(&f->fresh);
         return PMPI_Barrier(f->comm);
     }

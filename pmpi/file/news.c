@@ -1,10 +1,10 @@
-/* news.c - records that were written become known: to this rank, and to all of them. */
+/* news.c - see news.h. */
 #include "file/zfile.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-/* A larger buffer of all ranks' entries is not kept. */
+/* A larger buffer for all ranks' entries is freed after use. */
 #define KEPT ((size_t)1 << 20)
 
 enum { NO_NEWS = INT_MAX };
@@ -48,7 +48,7 @@ int znews_known(struct zfile *f)
     return status ? zfile_raise_status(f, status, "learning what other ranks wrote") : MPI_SUCCESS;
 }
 
-/* Room for all ranks' entries, on all ranks or on none. */
+/* Makes the buffer large enough for all ranks' entries, on all ranks or on none. */
 static int reserve(struct zfile *f, size_t size)
 {
     struct znews *n = &f->news;
@@ -73,7 +73,7 @@ int znews_exchange(struct zfile *f)
     size_t total = 0;
     int mine = (int)f->fresh.size;
     n->lost =
-        n->lost || znews_take(f); /* the last chance for what did not fit into memory before */
+        n->lost || znews_take(f); /* the last try to take what did not fit into memory before */
     n->next = NO_NEWS;
     int rc = PMPI_Allgather(&mine, 1, MPI_INT, n->sizes, 1, MPI_INT, f->comm);
     for (int r = 0; r < f->ranks && !rc; r++) {

@@ -1,4 +1,4 @@
-/* notes.c - what the first write calls of a file were. */
+/* notes.c - see notes.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ struct znote *znote_now(struct zfile *f)
  * chunk must cost little beside coding the record. */
 enum { FIRST = 2, ONE_IN = 16 };
 
-/* Where the bound needs no range: that of some of a record's values, without fill values. */
+/* If the bound needs no range: finds that of some of a record's values, without fill values. */
 static void sample_range(const struct zmpi_stream_info *info, const void *data, double threshold,
                          struct zmpi_range *range)
 {

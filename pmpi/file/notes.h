@@ -1,6 +1,6 @@
 /*
- * notes.h - the first write calls of a file, one by one: for the JSON report, from which users take
- * the numbers for rules ([field*.bin #7]), and for ZMPI_LOG=info.
+ * notes.h - notes the first write calls of a file, one by one, for the JSON report and for
+ * ZMPI_LOG=info. Users take the numbers for rules ([field*.bin #7]) from the report.
  */
 #ifndef ZMPI_NOTES_H
 #define ZMPI_NOTES_H
@@ -63,10 +63,10 @@ struct zplan;
 bool znotes_make(struct zfile *f);
 /* The note of the call that is being coded; NULL: none is made. */
 struct znote *znote_now(struct zfile *f);
-/* A piece of it became a record. */
+/* Notes that a piece of the call became a record. */
 void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_stream *s,
                  uint64_t stored);
-/* Are its ranges those of samples? The bound needed none. */
+/* Are the note's ranges from samples only, since the bound needed none? */
 bool znote_has_samples(const struct znote *note);
 /* The smallest magnitude of a fill value that was found; +inf: none was. */
 double znote_fill(const struct znote *note);

@@ -1,14 +1,13 @@
 /*
- * offload_write.c - write-through: records whose data a device has taken, to compress them and to
- * write them to the file itself (struct zmpi_device_writer; docs/internals/smartnic.md,
- * "Write-through").
+ * offload_write.c - write-through: a device takes the data of records, compresses them, and writes
+ * them to the file itself (struct zmpi_device_writer; docs/internals/smartnic.md, "Write-through").
  *
- * What was handed over comes into the file in three steps: its size becomes known, it gets a place
- * (by itself behind what this rank has written, or with all ranks' records), and the device says
- * that it is there. Then the file is looked at, and the record becomes known. Whatever fails is
- * done by the process itself, from the data that the device keeps until then: of one that has its
- * place already the same bytes at the same place, so that it does not matter if the device writes
- * them late.
+ * A record gets into the file in three steps: its size becomes known; it gets a place (alone,
+ * behind what this rank has written, or together with all ranks' records); the device says that it
+ * is written. Then the process looks whether it is in the file, and the record becomes known. If a
+ * step fails, the process does it itself, from the data that the device keeps until then. A record
+ * that already has a place gets the same bytes at the same place, so that it does not matter if the
+ * device still writes them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +18,7 @@
 #include "file/physical.h"
 #include "file/zfile.h"
 
-/* The most data of a file that may be under way: more waits for the oldest. */
+/* The most data of a file that may be under way. More data wait for the oldest. */
 #define MOST ((uint64_t)64 << 20)
 
 struct zoffloaded {
@@ -28,8 +27,8 @@ struct zoffloaded {
     const struct zmpi_device *device;
     struct zmpi_write_request *at;
     struct zmpi_coded coded; /* size 0: not known yet */
-    bool failed;             /* it will not be: to be encoded here */
-    uint64_t round;          /* of the collective calls, or the last one before it */
+    bool failed;             /* the device failed: the process encodes it */
+    uint64_t round;          /* its round of collective calls, or the last round before it */
 };
 
 static void take_out(struct zoffload_write *t, size_t i)
@@ -60,7 +59,7 @@ static const char *problem_of(const struct zoffloaded *h)
 
 /* ---- handing over ---- */
 
-/* The oldest, one step further. False: it cannot be done here and now. */
+/* Takes the oldest piece one step further. False: this is not possible here and now. */
 static bool advance(struct zfile *f, int *rc)
 {
     struct zoffload_write *t = &f->offload_write;
@@ -140,7 +139,7 @@ uint64_t zoffload_end(const struct zfile *f)
 
 /* ---- what the process does itself ---- */
 
-/* Writes the record to the outbox, as any other; what is there is flushed first. */
+/* Encodes the record into the outbox as any other, after flushing that. */
 static int encode_here(struct zfile *f, const struct zoffloaded *h)
 {
     const uint64_t slot = zplace_slot_size(f);
@@ -156,7 +155,7 @@ static int encode_here(struct zfile *f, const struct zoffloaded *h)
 
 /* ---- sizes ---- */
 
-/* Wait for the size, if it is not known. */
+/* Waits for the size, if it is unknown. */
 static void ask_size(struct zfile *f, struct zoffloaded *h)
 {
     if (h->coded.size || h->failed)
@@ -204,8 +203,8 @@ int zoffload_sizes(struct zfile *f, uint64_t *bytes)
 
 /* ---- places ---- */
 
-/* Gives a place to the oldest entry without one. Others learn from the file's size that it is taken
- * (sessions.c). */
+/* Gives a place to the oldest entry without one. Other sessions see by the file's size that it is
+ * taken (sessions.c). */
 static int place_next(struct zfile *f, uint64_t offset)
 {
     static const unsigned char zeros[8];
@@ -238,7 +237,7 @@ int zoffload_place(struct zfile *f, uint64_t offset)
     return rc;
 }
 
-/* May this rank alone give it a place? Records encoded here go to a slot. */
+/* May this rank alone give it a place? A record that is encoded here must fit a slot. */
 static bool slot_takes(const struct zfile *f, const struct zoffloaded *h)
 {
     const uint64_t slot = zplace_slot_size(f);
@@ -257,7 +256,7 @@ int zoffload_slab(struct zfile *f, size_t most)
         bool alone = false;
         ask_size(f, &t->entry[t->assigned]);
         if (!slot_takes(f, &t->entry[t->assigned]))
-            break; /* of a collective call: the next one places it */
+            break; /* from a collective call: the next such call places it */
         rc = find_size(f, t->assigned);
         if (rc || t->count < before)
             continue;
@@ -271,8 +270,8 @@ int zoffload_slab(struct zfile *f, size_t most)
     return rc;
 }
 
-/* Those that are kept get a new order, which must not make them later than what was encoded here
- * after them. */
+/* Entries that are kept get a new order. It must not make them newer than records that were encoded
+ * here after them. */
 void zoffload_postpone(struct zfile *f, uint64_t rounds)
 {
     struct zoffload_write *t = &f->offload_write;
@@ -300,7 +299,7 @@ void zoffload_forget(struct zfile *f)
 
 /* ---- in the file ---- */
 
-/* Is it there? A daemon on another machine may see another file of that name. */
+/* Is the record in the file? A daemon on another machine may see another file of that name. */
 static bool is_there(struct zfile *f, const struct zoffloaded *h)
 {
     unsigned char must[ZMPI_RECORD_HEADER_BYTES + 8 + 16 * ZMPI_EXTENT_LEVELS + ZMPI_CODED_HEAD];
@@ -317,7 +316,7 @@ static bool is_there(struct zfile *f, const struct zoffloaded *h)
            memcmp(is, h->coded.tail, ZMPI_CODED_TAIL) == 0;
 }
 
-/* The record that was encoded last out of the outbox to the place that it has. */
+/* Writes the record that was encoded last from the outbox to its place. */
 static int write_here(struct zfile *f, const struct zoffloaded *h)
 {
     struct zmpi_record *r = &f->outbox.record[--f->outbox.count];

@@ -1,4 +1,4 @@
-/* offload_write.h - records that a device compresses and writes itself */
+/* offload_write.h - gives pieces to a device that compresses and writes them itself */
 #ifndef ZMPI_OFFLOAD_WRITE_H
 #define ZMPI_OFFLOAD_WRITE_H
 
@@ -9,14 +9,14 @@ struct zfile;
 struct zoffloaded;
 
 struct zoffload_write {
-    bool off; /* something failed: not with this file any more */
-    /* The same on all ranks: rounds of collective calls so far, the last ones that have no place.
-     */
+    bool off; /* something failed: no more pieces of this file */
+    /* The same on all ranks: rounds of collective calls so far, and how many of the last have no
+     * place. */
     uint64_t round, unassigned;
     char *path;                       /* of the file, without links */
     struct zoffloaded *entry;         /* in the order in which the device got them */
-    size_t assigned, count, capacity; /* the first ones have their places */
-    size_t keep;                      /* how many of the last ones get no place this time */
+    size_t assigned, count, capacity; /* assigned: the first ones, which have places */
+    size_t keep;                      /* how many of the last ones get no place yet */
     uint64_t bytes;                   /* of their data */
     uint64_t written;                 /* by the device */
 };

@@ -1,10 +1,10 @@
 /*
- * physical.c - the container's own bytes, through the MPI library, and what it says when that
- * fails.
+ * physical.c - reads and writes the container's own bytes through the MPI library, and reports
+ * failures.
  *
  * MPI libraries lose the reason (seen with Open MPI 4.1.4 and MPICH 4.0): ROMIO calls every failed
- * write MPI_ERR_IO, OMPIO reports success and fewer bytes. errno, which they leave as it was,
- * tells.
+ * write MPI_ERR_IO, OMPIO reports success and fewer bytes. But they leave errno as the system set
+ * it, and that tells the reason.
  */
 #define _GNU_SOURCE // SEEK_DATA
 #include "file/physical.h"

@@ -1,11 +1,12 @@
-/* piece.c - one piece of data, with its bound, to a device that writes it, or to the outbox. */
+/* piece.c - gives one piece of data, with its bound, to a device that writes it, or encodes it to
+ * the outbox. */
 #include <string.h>
 
 #include "file/zfile.h"
 #include "mpi/runtime.h"
 
-/* Both encoders give the same values, but for a ratio, whose bound is the encoder's: that is no
- * matter of time. */
+/* Both encoders give the same values, except for a ratio: its bound depends on the encoder, so time
+ * must not choose it. */
 static void choose_encoder(struct zfile *f, struct zmpi_job *job)
 {
     if (strcmp(f->options.codec, "auto") == 0 && job->bound.mode != ZMPI_RATIO)
@@ -37,7 +38,7 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     enum zmpi_status status = zmpi_job_make(&array, &bound, piece->range, &job);
     if (status)
         return zfile_raise_status(f, status, "compressing");
-    if (piece->big_endian && array.type == ZMPI_BYTES) /* which have no order: a fault of ours */
+    if (piece->big_endian && array.type == ZMPI_BYTES) /* zmpi's error: bytes have no order */
         return zfile_raise_status(f, ZMPI_ERR_UNSUPPORTED, "compressing");
     job.big_endian = piece->big_endian;
     zmpi_job_threshold(&job, f->options.threshold);

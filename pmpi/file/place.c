@@ -1,9 +1,9 @@
 /*
- * place.c - coded records to places that this rank finds by itself (docs/architecture.md, "Where
- * records go").
+ * place.c - writes coded records to places that this rank finds by itself (docs/architecture.md,
+ * "Where records go").
  *
  * Behind the end that all ranks agreed on at the last collective call, slot k of rank r begins at
- * end + (k * ranks + r) * slot size; nobody needs to be asked.
+ * end + (k * ranks + r) * slot size; no rank needs to ask another.
  */
 #include "file/zfile.h"
 
@@ -31,7 +31,7 @@ int zplace_empty_outbox(struct zfile *f, int rc)
     return rc;
 }
 
-/* Room in this rank's slots. */
+/* Finds space in this rank's slots. */
 static uint64_t slab_place(struct zfile *f, uint64_t size)
 {
     const uint64_t slot = zplace_slot_size(f);

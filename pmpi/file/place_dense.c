@@ -1,6 +1,6 @@
 /*
- * place_dense.c - coded records to places that all ranks find together (docs/architecture.md,
- * "Where records go").
+ * place_dense.c - writes coded records to places that all ranks find together
+ * (docs/architecture.md, "Where records go").
  *
  * An exclusive scan of the sizes gives every rank its dense place. Each writes there on its own:
  * the places do not interleave, so that two-phase I/O has nothing to gather, and Open MPI's OMPIO
@@ -39,8 +39,8 @@ struct place {
     bool shared;
 };
 
-/* Bytes before `cut` go to other places than the rest, this rank's bytes beginning at `before`: no
- * record does both. */
+/* Binds records to places. Bytes before `cut` go to another place than the rest, and no record has
+ * both; this rank's bytes begin at `before`. */
 static void bind(struct zfile *f, const struct place *p, uint64_t before)
 {
     for (size_t i = 0; i < f->outbox.count; i++) {
@@ -53,7 +53,7 @@ static void bind(struct zfile *f, const struct place *p, uint64_t before)
     }
 }
 
-/* Places the outbox and what devices have taken, one behind the other. */
+/* Places the outbox and the pieces that devices have taken, one behind the other. */
 static int write_dense(struct zfile *f, const struct place *p, uint64_t before, bool more)
 {
     const uint64_t used = f->outbox.used, end = before + used;
@@ -84,8 +84,8 @@ static int place_left(struct zfile *f)
     return rc || !any ? rc : zplace_dense(f, false);
 }
 
-/* The first writer that overwrites a dense file leaves a gap behind the old data: the next data of
- * that kind, which may become larger, have their place there. */
+/* The first writer that overwrites a dense file leaves a gap behind the old data, for the next data
+ * of that kind, which may be larger. */
 static uint64_t space(struct zfile *f)
 {
     const struct zoutbox *o = &f->outbox;

@@ -1,25 +1,26 @@
 /*
- * readahead.c - small reads that follow one another: what lies ahead of them is decoded along, and
- * kept as logical bytes of the file.
+ * readahead.c - small reads that follow one another: data ahead of them are decoded, too, and kept
+ * as logical bytes of the file.
  *
- * A stream is a sequence of reads of which each begins near the end of the one before. Its first
- * read is left to itself; at the second a window is filled, at each end of a window one of twice
- * the size. Nothing is kept beyond a change of the records that this rank knows: MPI lets it see no
- * other changes.
+ * A stream is a sequence of reads, each of which begins near the end of the one before. The first
+ * read changes nothing, the second one fills a window, and each end of a window is followed by a
+ * window of twice the size. If the records change that this rank knows, it drops everything; other
+ * changes MPI need not show to it.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "file/zfile.h"
 
-/* Bytes: of the first window of a stream and of the largest, of a read that is small. */
+/* Bytes of the first window of a stream and of the largest one, and of the largest read that is
+ * small. */
 enum { FIRST = 128 << 10, MOST = 1 << 20, SMALL = 64 << 10 };
-/* How far a read may be from the end of the one before; what windows begin and end at. A chunk has
- * to be decoded as a whole, but records that are smaller may be left out. */
+/* How far a read may be from the end of the one before; windows begin and end at multiples of it. A
+ * chunk must be decoded as a whole, but smaller records may be left out. */
 #define NEAR ((uint64_t)32 << 10)
 #define UNIT ((uint64_t)32 << 10)
 
-/* The file's reader, timed: the rest of a read is decoding. */
+/* The file's reader, with its time: the rest of a read is decoding. */
 struct timed {
     struct zmpi_reader file;
     double seconds;
@@ -68,7 +69,8 @@ void zreadahead_free(struct zfile *f)
         free(f->readahead.window[i].data);
 }
 
-/* Records are only added, or replaced as a whole by somebody who calls zreadahead_forget. */
+/* Drops the windows if the number of records or the size has changed. Code that replaces all
+ * records calls zreadahead_forget. */
 static void notice_changes(struct zfile *f)
 {
     struct zreadahead *all = &f->readahead;
@@ -81,8 +83,8 @@ static void notice_changes(struct zfile *f)
     all->reach = all->reach < NEAR ? all->reach : NEAR;
 }
 
-/* The window that has all of [lo, hi), else that of the stream which the read continues, else the
- * one that was not used for longest. */
+/* Returns the window that has all of [lo, hi), else that of the stream that the read continues,
+ * else the one that is unused for longest. */
 static struct zreadahead_window *find(struct zreadahead *all, uint64_t lo, uint64_t hi)
 {
     struct zreadahead_window *near = NULL, *oldest = all->window;
@@ -98,7 +100,7 @@ static struct zreadahead_window *find(struct zreadahead *all, uint64_t lo, uint6
     return near ? near : oldest;
 }
 
-/* The window that a stream needs when it continues to [lo, hi), in its direction. */
+/* Returns the window, in its direction, that a stream needs when it continues to [lo, hi). */
 static struct zmpi_run ahead_of(const struct zreadahead *all, const struct zreadahead_window *w,
                                 uint64_t lo, uint64_t hi)
 {
@@ -112,11 +114,12 @@ static struct zmpi_run ahead_of(const struct zreadahead *all, const struct zread
         begin = end > size ? end - size : 0;
     else
         end = begin + size;
-    uint64_t most = all->size > hi ? all->size : hi; /* there is nothing behind */
+    uint64_t most = all->size > hi ? all->size : hi; /* nothing follows */
     return (struct zmpi_run){begin, (end < most ? end : most) - begin};
 }
 
-/* The MPI library calls the program's handler where a read fails: not for what nobody asked for. */
+/* If a read fails, the MPI library calls the program's handler. It must not do so for data that the
+ * program did not want. */
 static bool read_quietly(struct zfile *f, const struct zmpi_run *run, unsigned char *dst)
 {
     MPI_Errhandler handler;
@@ -159,7 +162,7 @@ bool zreadahead_read(struct zfile *f, const struct zmpi_run *run, size_t runs, u
     w->used = ++all->clock;
     w->end = hi;
     if (!here && !begins && !fill(f, w, lo, hi))
-        w->used = 0; /* what lies ahead is damaged: not at every read again */
+        w->used = 0; /* the data ahead are damaged: do not try again at every read */
     if (!here && (begins || !w->used))
         return false;
     for (size_t i = 0; i < runs; dst += run[i++].length)

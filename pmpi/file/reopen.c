@@ -1,10 +1,10 @@
 /*
- * reopen.c - a descriptor of our own for a file that the MPI library has open, for locks and for
- * what other threads write.
+ * reopen.c - opens a descriptor of our own for a file that the MPI library has open, for locks and
+ * for writes by other threads.
  *
- * Its name may be nobody's by now, or another file's: a program deletes its scratch files while
- * they are open, the next job gives the name to a file of its own. Among the process's descriptors
- * there is the MPI library's, and Linux opens the file of a descriptor again.
+ * Its name may be gone by now, or belong to another file: a program deletes scratch files while
+ * they are open, and the next job uses the name again. But the MPI library's descriptor is among
+ * those of the process, and Linux can open a descriptor's file again.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -49,7 +49,7 @@ static void look_at(const struct zfile *f, const struct stat *named, int fd, str
         found->container = fd;
 }
 
-/* named: open as `fd`. */
+/* named: the file with the name, which is open as `fd`. */
 static struct found find(const struct zfile *f, const struct stat *named, int fd)
 {
     struct found found = {.container = -1};
@@ -65,8 +65,8 @@ static struct found find(const struct zfile *f, const struct stat *named, int fd
     return found;
 }
 
-/* Who made it unwritable meanwhile takes nothing from those that write: then both have one file
- * description, which is as good, since the MPI library's locks belong to processes. */
+/* If somebody has made the file unwritable meanwhile, this shares the MPI library's file
+ * description. That is as good, since the MPI library's locks belong to processes. */
 static int open_descriptor(const struct zfile *f, int fd, int flags)
 {
     char link[40];

@@ -1,11 +1,11 @@
 /*
- * reuse.c - gaps where newer records cover older ones, used again while the file is open
+ * reuse.c - uses gaps again while the file is open, where newer records cover older ones
  * (docs/architecture.md, "Where records go").
  *
- * close/trim.c finds it: no index on the disk tells of it, and nobody reads there. What is placed
- * there lies in front of the log's end, where no scan behind an index would look. So before the
- * first such record both slots of the header go to the disk without an index, and no copy of the
- * header tells of one: whoever opens the file after a crash scans all of it.
+ * close/trim.c finds the gaps: no index on the disk names them, and nobody reads there. New records
+ * in a gap lie in front of the log's end, where a scan behind an index would not look. So before
+ * the first of them both slots of the header go to the disk without an index, and no copy of the
+ * header names one. Then a program that opens the file after a crash scans all of it.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,7 +20,8 @@ void zreuse_drop(struct zfile *f)
     f->reuse.gaps = 0;
 }
 
-/* The header without an index, twice: in each slot. A tear leaves the other one. */
+/* Writes the header without an index to both slots. If one write is torn, the other slot is
+ * whole. */
 static bool put_headers(const struct zfile *f, struct zmpi_header *h)
 {
     const int fd = f->session.fd;
@@ -39,7 +40,7 @@ static bool put_headers(const struct zfile *f, struct zmpi_header *h)
     return good;
 }
 
-/* Where the header is lost, a copy that tells of an index must not stand for it. */
+/* If the header is lost, no copy that names an index may take its place. */
 static bool clear_copies(struct zfile *f)
 {
     static const unsigned char zeros[ZMPI_HEADER_COPY_BYTES];
@@ -51,7 +52,7 @@ static bool clear_copies(struct zfile *f)
     return good;
 }
 
-/* Any rank calls this before it places something in front of the log's end. */
+/* Each rank calls this before it places something in front of the log's end. */
 static bool begin(struct zfile *f)
 {
     unsigned char b[ZMPI_HEADER_BYTES];
@@ -69,7 +70,7 @@ static bool begin(struct zfile *f)
     return good;
 }
 
-/* The first that is large enough. */
+/* Returns the first gap that is large enough. */
 static size_t find(const struct zreuse *u, uint64_t size)
 {
     size_t i = 0;

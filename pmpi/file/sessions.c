@@ -2,11 +2,10 @@
  * sessions.c - one file, open for writing in several communicators, and atomic mode
  * (docs/architecture.md, "Several communicators").
  *
- * A writer that is alone decides places by arithmetic and asks nobody. Once a second one comes, or
- * in atomic mode, places and epochs come from counters behind the header (format.md 2.6), each step
- * under a lock. A lock is never held while waiting for another rank: that rank might wait for it.
- * Locks belong to open file descriptions and lie far behind any data, where the MPI library's own
- * are not.
+ * A single writer computes places and asks nobody. With a second writer, or in atomic mode, places
+ * and epochs come from counters behind the header (format.md 2.6), and each step holds a lock. A
+ * rank never holds a lock while it waits for another rank, which might wait for the lock. Locks
+ * belong to open file descriptions and lie far behind any data, where the MPI library has none.
  */
 #define _GNU_SOURCE // F_OFD_SETLKW
 #include <errno.h>
@@ -42,8 +41,9 @@ static void open_lock_file(struct zfile *f)
     s->no_locks = s->fd < 0;
 }
 
-/* type: F_RDLCK or F_WRLCK. A file system without locks is used as if nobody else were there. Where
- * others rely on them, one that cannot be had is an error; then nothing is locked. */
+/* Locks the log. type: F_RDLCK or F_WRLCK. On a file system without locks zmpi works as if nobody
+ * else had the file. If other sessions rely on the lock, failing to get it is an error; then
+ * nothing is locked. */
 static int lock_log(struct zfile *f, short type)
 {
     struct zsession *s = &f->session;
@@ -84,7 +84,7 @@ static bool is_held(struct zfile *f, off_t byte)
     return f->session.fd >= 0 && fcntl(f->session.fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
 }
 
-/* Does nobody else, for sure? */
+/* Is it certain that nobody else holds this lock? */
 static bool is_free(struct zfile *f, off_t byte)
 {
     struct flock l = lock_at(byte, F_WRLCK);
@@ -113,7 +113,7 @@ static int read_counters(struct zfile *f, struct counters *c)
     return MPI_SUCCESS;
 }
 
-/* Of counters that somebody depends on: a guess could be another's place. */
+/* Checks counters on which other sessions depend: a guess could be another session's place. */
 static int check_counters(struct zfile *f, const struct counters *c)
 {
     if (c->end >= ZMPI_HEADER_BYTES)
@@ -166,7 +166,7 @@ bool zsession_replaced(const struct zfile *f)
 
 void zsession_enter(struct zfile *f)
 {
-    (void)lock_log(f, F_WRLCK); /* nobody relies on it yet */
+    (void)lock_log(f, F_WRLCK); /* nobody relies on the lock yet */
     f->session.shared = zsession_others(f);
 }
 
@@ -179,7 +179,7 @@ int zsession_started(struct zfile *f)
         c.shared = 1;
         c.end = larger(c.end, f->log.end);
         c.epoch = h->next_epoch = larger(c.epoch, h->next_epoch) + 1;
-    } else { /* the counters are those of writers that have ended */
+    } else { /* the counters are from writers that have ended */
         c = (struct counters){.end = f->log.end};
     }
     rc = rc ? rc : write_counters(f, &c);
@@ -202,7 +202,7 @@ void zsession_reads(struct zfile *f)
             return;
 }
 
-/* A hash of what tells running kernels from each other. */
+/* A hash of what differs between running kernels. */
 static uint64_t kernel(void)
 {
     char id[64];
@@ -215,11 +215,11 @@ static uint64_t kernel(void)
 
 int zsession_find_nodes(struct zfile *f)
 {
-    /* The least of a number and of its complement: equal numbers have nothing between. */
+    /* The minimum of a number and of its complement tell whether all ranks have the same. */
     uint64_t mine[3], all[3], node = kernel();
     mine[0] = node;
     mine[1] = ~node;
-    mine[2] = node != 0 && !f->session.no_locks; /* rank 0 has tried */
+    mine[2] = node != 0 && !f->session.no_locks; /* rank 0 has tried it */
     int rc = PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_MIN, f->comm);
     f->session.counted = !rc && all[0] == ~all[1] && all[2];
     return rc;
@@ -279,7 +279,7 @@ void zsession_alone_end(struct zfile *f)
 
 /* ---- what others wrote ---- */
 
-/* Any placement at a collective point changes the counters. */
+/* A number that changes with the counters, and so with each placement at a collective point. */
 static uint64_t fingerprint(struct zfile *f)
 {
     unsigned char header[ZMPI_HEADER_BYTES] = {0};
@@ -301,7 +301,7 @@ void zsession_looked(struct zfile *f)
 
 /* ---- atomic mode ---- */
 
-/* Others' records between what is known and `end`. */
+/* Reads the records of others between the known ones and `end`. */
 static int follow(struct zfile *f, uint64_t end)
 {
     struct zmpi_reader reader = zfile_reader(f);
@@ -343,7 +343,7 @@ int zsession_atomic_end(struct zfile *f, int rc)
     struct counters c;
     int counted = read_counters(f, &c);
     if (!counted)
-        f->session.known = c.end; /* others wrote nothing meanwhile */
+        f->session.known = c.end; /* nobody else wrote meanwhile */
     unlock_log(f);
     return rc ? rc : counted;
 }
@@ -371,7 +371,8 @@ int zsession_share_log(struct zfile *f)
 
 /* ---- a session's end ---- */
 
-/* Opens it by its name only if there is no other way: the name may be another file's by now. */
+/* Cuts the file to no bytes. Opens it by its name only if there is no other way, since the name may
+ * belong to another file by now. */
 static int cut_to_nothing(const struct zfile *f)
 {
     return f->session.fd >= 0 ? ftruncate(f->session.fd, 0) : truncate(f->place, 0);
@@ -468,7 +469,7 @@ void zsession_free(struct zfile *f)
 {
     struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     if (f->session.fd >= 0) {
-        /* A child that the program forked meanwhile has the locks too as long as it lives. */
+        /* A child that the program has forked holds the locks, too, as long as it lives. */
         (void)fcntl(f->session.fd, F_OFD_SETLK, &all);
         close(f->session.fd);
     }

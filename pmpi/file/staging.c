@@ -1,9 +1,9 @@
 /*
- * staging.c - small independent writes are kept as they are, sorted by offset, until a batch is
- * full or something needs them in the file.
+ * staging.c - keeps small independent writes as they are, sorted by offset, until a batch is full
+ * or something needs them in the file.
  *
- * A batch holds elements of one kind; what is staged is disjoint: a write takes the place of what
- * was staged for its bytes.
+ * A batch holds elements of one kind. Staged data are disjoint: a write replaces what was staged
+ * for the same bytes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "file/zfile.h"
 #include "mpi/runtime.h"
 
-/* Bounds of one batch may differ (each call's range is its own in rel mode); the smallest holds for
- * all, and this is how much may be given away. */
+/* Bounds in one batch may differ (in rel mode each call has its own range). The smallest holds for
+ * all, so they may differ only by this factor. */
 #define BOUND_SPREAD 4.0
 
 static size_t batch_capacity(const struct zfile *f)
@@ -32,7 +32,7 @@ size_t zstage_most_runs(const struct zfile *f)
     return batch_capacity(f) / 32;
 }
 
-/* First patch that ends behind `offset`: mostly none, as calls come in order. */
+/* Returns the first patch that ends behind `offset`: mostly none, since calls come in order. */
 static size_t patch_after(const struct zbatch *b, uint64_t offset)
 {
     size_t lo = 0, hi = b->count;
@@ -48,7 +48,7 @@ static size_t patch_after(const struct zbatch *b, uint64_t offset)
     return lo;
 }
 
-/* May the patch be cut at this place? Lossy data only between elements. */
+/* May the patch be cut at this place? Lossy data may be cut only between elements. */
 static bool may_cut(const struct zbatch *b, const struct zpatch *p, uint64_t offset)
 {
     return b->exact || offset <= p->offset || offset >= p->offset + p->length ||
@@ -68,8 +68,7 @@ static bool batch_reserve_patches(struct zbatch *b, size_t more)
     return true;
 }
 
-/* Drops what is staged for [begin, end), which is about to be overwritten. False: that is
- * impossible. */
+/* Drops staged data of [begin, end), which will be overwritten. False: that is impossible. */
 static bool batch_cut(struct zbatch *b, uint64_t begin, uint64_t end)
 {
     size_t k = b->count ? patch_after(b, begin) : 0;
@@ -100,7 +99,7 @@ static bool batch_cut(struct zbatch *b, uint64_t begin, uint64_t end)
     }
     memmove(b->patch + k, b->patch + last, (b->count - last) * sizeof *p);
     b->count -= last - k;
-    if (b->count == 0) /* else a place that is written again and again fills the batch */
+    if (b->count == 0) /* otherwise repeated writes to one place would fill the batch */
         b->used = 0;
     return true;
 }
@@ -140,7 +139,7 @@ void zstage_overlay(const struct zfile *f, const struct zmpi_run *run, size_t n,
             overlay(&f->batch[i], &run[k], dst);
 }
 
-/* Data in order of offset. Already so if the writes came in order: then nothing is copied. */
+/* Returns the data in the order of offsets. If the writes came in order, it copies nothing. */
 static unsigned char *sorted_data(const struct zbatch *b)
 {
     size_t at = 0;
@@ -171,7 +170,7 @@ static enum zmpi_status batch_extent(const struct zbatch *b, struct zmpi_extent 
     return status;
 }
 
-/* Rows and planes as the calls had them, else as they lie in the file. */
+/* Finds rows and planes: as the calls had them, else as they lie in the file. */
 static void batch_shape(const struct zbatch *b, struct zpiece *piece)
 {
     const struct zmpi_extent *e = &piece->extent;
@@ -189,7 +188,7 @@ static void batch_shape(const struct zbatch *b, struct zpiece *piece)
     }
 }
 
-/* A ratio is that of the record: its bound is found now, and its range. */
+/* Encodes with a ratio, which is the record's: finds its bound now, and its range. */
 static int encode_open(struct zfile *f, struct zpiece *piece)
 {
     struct zmpi_range range;
@@ -201,7 +200,7 @@ static int encode_open(struct zfile *f, struct zpiece *piece)
     return zencode_piece(f, piece);
 }
 
-/* One batch to one record. Rows written one by one come out as the block they were. */
+/* Makes one record of a batch. Rows that were written one by one become a block again. */
 static int flush_batch(struct zfile *f, struct zbatch *b)
 {
     if (b->count == 0)
@@ -221,7 +220,7 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
         const size_t values = b->used / zmpi_type_size(b->element);
         const bool small = !b->large && values <= (size_t)f->options.exact_below;
         const bool exact =
-            b->exact || small || f->data.mistyped; /* which was seen after the first values */
+            b->exact || small || f->data.mistyped; /* what was only seen after the first values */
         f->call = b->call;
         rc = !exact && f->options.bound.mode == ZMPI_RATIO
                  ? encode_open(f, &piece)
@@ -283,7 +282,7 @@ static struct zmpi_job job_of(struct zfile *f, const struct zmemory *m,
     if (bound.mode == ZMPI_PSNR && range.max > range.min)
         f->stats.found_share = fmax(f->stats.found_share, job.abs_bound / (range.max - range.min));
     if (zmpi_job_open(&job))
-        job.abs_bound = (double)INFINITY; /* to be found for the record */
+        job.abs_bound = (double)INFINITY; /* found later, for the record */
     return job;
 }
 
@@ -297,8 +296,8 @@ static bool batch_takes(const struct zbatch *b, enum zmpi_type element, const st
                      job->abs_bound <= b->abs_bound * BOUND_SPREAD);
 }
 
-/* A batch for this kind of write: one that takes it, an empty one, or (all taken) the first, sent
- * out. */
+/* Finds a batch for this kind of write: one that takes it, or an empty one. If there is none, it
+ * flushes the first. */
 static int find_batch(struct zfile *f, enum zmpi_type element, const struct zmpi_job *job,
                       bool large, struct zbatch **found)
 {
@@ -340,7 +339,7 @@ static bool batch_reserve(struct zbatch *b, size_t capacity, size_t patches)
     return b->data && batch_reserve_patches(b, patches);
 }
 
-/* Calls of the same shape keep it; a batch of others has none. shape: of one call. */
+/* Notes the shape of a call. A batch has a shape only if all of its calls have the same. */
 static void batch_note_shape(struct zbatch *b, const size_t shape[3])
 {
     size_t row = shape[2] > 1 ? shape[2] : 0, rows = shape[1] > 1 ? shape[1] : 0;
@@ -354,8 +353,8 @@ static void batch_note_shape(struct zbatch *b, const size_t shape[3])
         b->rows = 0;
 }
 
-/* Insert one run; a run that continues the patch before it, in the file and in the batch, makes it
- * longer. */
+/* Inserts one run. If it continues the patch before it, in the file and in the batch, that patch
+ * becomes longer. */
 static void batch_insert(struct zbatch *b, uint64_t offset, const unsigned char *src,
                          uint64_t length)
 {

@@ -2,9 +2,9 @@
  * zfile.h - struct zfile, an open container, and what the modules around it share.
  * docs/architecture.md shows the flow of a write, a read and a gather through them.
  *
- * Functions return an MPI error code; MPI_SUCCESS is 0. An error that starts here is raised once,
- * by zfile_raise, where it is found; codes that come from PMPI functions have been through the
- * file's error handler already and are only passed up.
+ * Functions return an MPI error code; MPI_SUCCESS is 0. zfile_raise raises an error of ours once,
+ * where it is found. Codes from PMPI functions have been through the file's error handler already,
+ * and are only returned.
  */
 #ifndef ZMPI_ZFILE_H
 #define ZMPI_ZFILE_H
@@ -46,20 +46,20 @@ struct zpatch {
 
 /* A write call. */
 struct zcall_number {
-    uint64_t number; /* from the opening on: of collective calls, or of this rank's own */
+    uint64_t number; /* since the open: of collective calls, or of this rank's own */
     bool collective;
-    bool is_one; /* 0: there is none. number 0: small ones that were coded together */
+    bool is_one; /* false: there is none. number 0: small calls, coded together */
 };
 
 /* Writes of one kind of element, sorted by offset, disjoint. */
 struct zbatch {
     enum zmpi_type element;
     bool exact;       /* to be coded losslessly */
-    bool large;       /* of calls with more than ZMPI_EXACT_BELOW values */
+    bool large;       /* from calls with more than ZMPI_EXACT_BELOW values */
     double abs_bound; /* if lossy: the smallest bound of its writes; +inf: pw_rel */
     double keep;
-    struct zcall_number call; /* if all is of one */
-    /* Elements of a row, rows of a plane: what all calls had alike, 0 if they differ. */
+    struct zcall_number call; /* if all data are from one call */
+    /* Elements of a row, rows of a plane, if all calls had the same; 0 if they differ. */
     size_t row, rows;
     unsigned char *data;
     size_t used, capacity;
@@ -84,7 +84,7 @@ enum { ZREADAHEAD_WINDOWS = 4 };
 
 struct zreadahead {
     struct zreadahead_window window[ZREADAHEAD_WINDOWS];
-    uint64_t clock, records, size; /* records known then, and the logical size */
+    uint64_t clock, records, size; /* records and logical size at that time */
     uint64_t reach;                /* how far a stream's next read may be */
 };
 
@@ -101,8 +101,8 @@ struct zreuse {
     struct zmpi_run *gap; /* by place; no other rank uses it */
     size_t gaps;
     uint64_t top;    /* end of the gap that is filled from its end on; 0: none is */
-    bool own;        /* used for what each rank places by itself; else by rank 0, for all ranks at
-                        collective points */
+    bool own;        /* each rank fills its own gaps; else rank 0 fills them for all ranks, at
+                      * collective points */
     bool spaced;     /* space was left for data that become larger */
     bool begun;      /* the header names no index any more (any rank may have changed it) */
     uint64_t filled; /* bytes that this rank put into gaps since gaps were last searched */
@@ -114,28 +114,29 @@ struct zreuse {
 struct zstats {
     struct zmpi_file_stats n;
     uint64_t collective_calls, independent_calls;
-    double seconds_wait;           /* of write calls, for all but range, coding and writing */
+    double seconds_wait;           /* of write calls, except for range, coding and writing */
     double ratio_raw, ratio_coded; /* bytes coded for a ratio, as they were and as streams */
-    /* The largest bound that a ratio or a psnr took, and as a part of the range. */
+    /* The largest bound that gave a ratio or a psnr, and the same as a part of the range. */
     double found_bound, found_share;
-    double values_lossy, values_flat; /* values written lossy; of them, those in chunks that became
-                                         constants (flat.h) */
-    struct zcall_number identifiers;  /* the first that a bound has changed (whole.h) */
-    /* Calls of bytes that were examined for the report: all of them, those that look like floats,
-     * and what all would take compressed. */
+    double values_lossy, values_flat; /* lossy values; those of them in chunks that became constants
+                                       * (flat.h) */
+    struct zcall_number identifiers;  /* the first call whose identifiers a bound has changed
+                                       * (whole.h) */
+    /* Calls of bytes that were examined for the report: their number, their bytes, the bytes of
+     * those that look like floats, and the bytes that all would take compressed. */
     uint64_t looks;
     double bytes_looked, bytes_look_f32, bytes_look_f64, bytes_would;
     uint64_t bytes_typed;    /* of a known type, in our byte order */
-    uint64_t bytes_exact;    /* written with a bound that is not for their datatype */
-    uint64_t bytes_mistyped; /* of floats in the other byte order, or of none, with a bound that is
-                              not for them */
+    uint64_t bytes_exact;    /* written with a bound that is not for their type */
+    uint64_t bytes_mistyped; /* written as floats with a bound, but byte-swapped or not floats, and
+                              * so exact */
 };
 
 /* place.c, place_dense.c: where the log ends, and the places that this rank has in it. */
 struct zlog {
     uint64_t end; /* physical end of the file's log, the same on all ranks, as of the last
                      collective call */
-    uint64_t epoch, first_epoch; /* the present one; that at open */
+    uint64_t epoch, first_epoch; /* the present epoch; the one at open */
     uint32_t sequence;           /* records of this rank in this epoch */
     uint64_t last_here;          /* order of the last record that this rank encoded */
     uint64_t slot_size; /* of the option `staging` at open: hints may not move slots in use */
@@ -153,30 +154,31 @@ struct zoutbox {
 
 /* size.c, news.c: what may be on the disk, by a sync or since an earlier open. */
 struct zdurable {
-    bool some;      /* some data may be on the disk: later steps must not take that back */
+    bool some;      /* some data may be on the disk: later steps must not lose them */
     uint64_t below; /* the logical size at open, then at each sync: data below it may be */
-    bool hides;     /* since then a record with a list was written that begins below it. If it never
-                       reaches the disk, nobody can tell which bytes were in it */
+    bool hides;     /* since then a record with a list was written that begins below. If it never
+                     * reaches the disk, nobody can tell which bytes it had */
 };
 
 /* transfer/: what the program's data look like. */
 struct zdata {
     struct zmpi_judgement judged;   /* of the floats written last */
-    struct zmpi_shape_known shapes; /* of calls that nothing else tells the shape of */
+    struct zmpi_shape_known shapes; /* of calls whose shape only their data tell */
     struct zmpi_components_known components;
-    bool shape_warned;      /* that the shape that was set is not that of a call */
-    bool components_warned; /* that a call has not the number that was set */
-    bool cut_warned;        /* that a call has several variables and stays one array */
-    unsigned cut_calls;     /* number of calls that were examined for that */
-    bool fill_warned;       /* that a fill value is in the range */
-    bool looks_warned;      /* that data are not what their datatype says */
+    bool shape_warned;      /* said that a call does not have the shape that was set */
+    bool components_warned; /* said that a call does not have the number that was set */
+    bool cut_warned;        /* said that a call with several variables stays one array */
+    unsigned cut_calls;     /* calls that were examined for that */
+    bool fill_warned;       /* said that a fill value is in the range */
+    bool looks_warned;      /* said that data are not what their datatype says */
     bool mistyped;          /* floats are in the other byte order, or no floats: kept exactly */
-    bool stays_mistyped;    /* later data too; a single value may look like that by chance */
-    const char *format; /* of another library, as the file's first bytes say; NULL: none is known.
-                           All is exact then, and the file plain when it is closed (decompress.c) */
+    bool stays_mistyped;    /* later data too; else one value may look so by chance */
+    const char *format;     /* of another library, by the file's first bytes; NULL: none. If set,
+                             * all data are exact, and the close makes the file plain
+                             * (decompress.c) */
 };
 
-/* calls/shared.c: where the shared file pointer is kept. */
+/* calls/shared.c: where zmpi keeps the shared file pointer. */
 enum { ZSHARED_NAME = 64 };
 struct zshared {
     char *path;     /* the container's name and ZSHARED_NAME bytes more */
@@ -193,14 +195,14 @@ struct zsplit {
 struct zfile {
     MPI_File handle;    /* the program's */
     MPI_File fh;        /* for reading and writing the container; mostly the same */
-    struct zfile *next; /* of those with the same place in the table */
+    struct zfile *next; /* the next one at the same place in the table */
     bool handled;       /* errors call a function of the program's */
     MPI_Comm comm;      /* a duplicate of the program's, for our own messages */
     MPI_Comm program;   /* the program's own, as long as the file is open a name of it */
     int rank, ranks;
     int amode;            /* as the program asked */
-    char *path;           /* as the program says it */
-    char *place;          /* from the root: the program may change its folder */
+    char *path;           /* as the program gave it */
+    char *place;          /* absolute, since the program may change its folder */
     int references;       /* guarded by the table's lock */
     pthread_mutex_t lock; /* held by every operation on the file */
     struct zsession session;
@@ -211,7 +213,7 @@ struct zfile {
     struct zcall_number call;     /* the call that is being coded */
     struct znotes *notes;         /* of the first calls; NULL: none */
     bool call_rules;              /* there are rules for single write calls of this file */
-    struct zmpi_bound file_bound; /* that of all others */
+    struct zmpi_bound file_bound; /* the bound of all other calls */
     unsigned char
         *component; /* the data of one of several interleaved components, while it is coded */
     size_t component_capacity;
@@ -226,11 +228,11 @@ struct zfile {
     struct zmpi_entries fresh;       /* records of this rank that the others do not know yet */
     struct znews news;
     bool dirty;           /* records were written since open: the index must be renewed */
-    bool unshared;        /* this rank has written by itself since the last collective point */
+    bool unshared;        /* this rank alone has written since the last collective point */
     uint64_t size_before; /* logical size at open */
     struct zdurable durable;
     struct zreplace *replace; /* the plain file that it will replace (close/replace.c), or NULL */
-    bool plain;               /* to become plain at close (decompress.c) */
+    bool plain;               /* the file becomes plain at close (decompress.c) */
     int reported;             /* class of the last system failure that was logged */
 
     struct zlog log;
@@ -242,7 +244,7 @@ struct zfile {
     bool behind; /* inside a call whose records need not be in the file when it returns */
     struct zoffload_write offload_write;
     struct zbackground *background; /* NULL before the first such write */
-    int late; /* its error that was raised, but not yet returned by a write call */
+    int late;                       /* its error, raised, but not yet returned by a write call */
 
     struct zstats stats;
     /* State before the last piece was coded, which may be taken back. */
@@ -253,7 +255,7 @@ struct zfile {
         struct znote note;
     } before;
     struct zmpi_codec_choice choice;
-    struct zmpi_axes_known axes; /* axes of what was coded before */
+    struct zmpi_axes_known axes; /* axes of earlier data */
     struct zmpi_interp_known interp;
 };
 
@@ -267,14 +269,14 @@ void zfile_add(struct zfile *f);    /* takes over the caller's reference */
 void zfile_remove(struct zfile *f); /* f lives until the last zfile_done */
 /* The file that HDF5 opened on this very communicator, as zfile_find returns it, or NULL. */
 struct zfile *zfile_find_hdf5(MPI_Comm program);
-/* The container that follows `last`, which is still there, in the table, or the first one: with a
- * reference and its lock; or NULL. */
+/* The container after `last` in the table, which must still be there, or the first one (last NULL),
+ * with a reference and its lock; or NULL. */
 struct zfile *zfile_after(const struct zfile *last);
 
 /* ---- error.c ---- */
 
 int zstatus_class(enum zmpi_status status);
-/* Log "PATH: text", call the file's error handler and return the class. */
+/* Logs "PATH: text", calls the file's error handler and returns the class. */
 int zfile_raise(struct zfile *f, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for a status; what: "reading", "writing", ... */
@@ -284,14 +286,15 @@ int zfile_worst(const struct zfile *f, int rc);
 /* The same at the end of a call: the file's error handler is called for another rank's error too.
  */
 int zfile_alike(struct zfile *f, int rc);
-/* The handler of the program's handle, and of ours. */
+/* Sets the error handler of the program's handle and of ours. */
 void zfile_set_handler(struct zfile *f, MPI_Errhandler handler);
 /* Errors of the file call no handler, until zfile_restore_handler gets back what
  * zfile_silence_errors has returned. */
 MPI_Errhandler zfile_silence_errors(struct zfile *f);
 void zfile_restore_handler(struct zfile *f, MPI_Errhandler handler);
-/* Around a call of the MPI library on f->fh: a handler of the program's is called behind it, since
- * MPICH 5 returns MPI_SUCCESS where it has called one. zfile_call_handler returns rc. */
+/* For a call of the MPI library on f->fh: puts off a handler of the program's, since MPICH 5
+ * returns MPI_SUCCESS after it has called one. zfile_call_handler calls it afterwards and returns
+ * rc. */
 MPI_Errhandler zfile_defer_handler(struct zfile *f);
 int zfile_call_handler(struct zfile *f, MPI_Errhandler deferred, int rc);
 /* After the open: takes note of the handler that the file begins with. */
@@ -322,8 +325,8 @@ int zplace_dense(struct zfile *f, bool more);
 
 /* ---- flush_collective.c: all that ranks hold back goes out ---- */
 
-/* Collective: places staged data, and makes the records known to all ranks that may read, the
- * logical size to all. */
+/* Collective: places staged data, and makes the records known to all ranks that may read, and the
+ * logical size to all ranks. */
 int zflush_collective(struct zfile *f);
 /* Collective: the same, if the file may be read and any rank has written by itself since the last
  * time. It is for collective calls of which MPI does not say that they make writes visible,
@@ -335,17 +338,18 @@ int zflush_independent(struct zfile *f);
 int zflush_hdf5(MPI_Comm program);
 /* Gives places to rounds of collective calls that have none, until `most` are left. */
 int zflush_rounds(struct zfile *f, uint64_t most);
-/* Gives places to what ranks have encoded themselves in those rounds. Independent calls have none
- * for as much. */
+/* Gives places to what ranks have encoded themselves in those rounds. Slots for independent calls
+ * are too small for that. */
 int zflush_outbox(struct zfile *f);
-/* The second half of a collective point, for data that have places already. */
+/* Does the second half of a collective point, for data that already have places. */
 int zflush_share(struct zfile *f);
 
 /* ---- reuse.c ---- */
 
-/* A place for `size` bytes in the gaps that this rank may fill, if there is one. */
+/* Takes a place for `size` bytes in the gaps that this rank may fill. False: there is none. */
 bool zreuse_take(struct zfile *f, uint64_t size, uint64_t *base);
-/* Rank 0: the first gap for `size` bytes, or the largest one; and how many of them fit there. */
+/* Rank 0: finds the first gap for `size` bytes, or the largest one; returns how many of them fit
+ * there. */
 uint64_t zreuse_offer(const struct zfile *f, uint64_t size, uint64_t *base);
 /* Takes the place that was offered, or its beginning. */
 bool zreuse_take_at(struct zfile *f, uint64_t base, uint64_t size);
@@ -358,9 +362,10 @@ void zreuse_look(struct zfile *f);
 
 /* Writes bytes of the container itself, without other ranks. */
 int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size);
-/* What the codec reads the container through. */
+/* The reader by which the codec reads the container. */
 struct zmpi_reader zfile_reader(struct zfile *f);
-/* Its data_at, for places where no other node may have written unnoticed by this kernel. */
+/* The reader's data_at. It is right only where no other node may have written without this kernel's
+ * notice. */
 uint64_t zfile_data_at(void *context, uint64_t offset);
 
 /* ---- background.c ---- */
@@ -389,7 +394,7 @@ void zstage_free(struct zfile *f);
 size_t zstage_limit(const struct zfile *f);     /* larger writes are coded at once */
 size_t zstage_most_runs(const struct zfile *f); /* in one record: its list must fit a slot */
 
-/* ---- readahead.c: what the records have, and small reads that follow one another ---- */
+/* ---- readahead.c: reads from records, and small reads that follow one another ---- */
 
 /* Reads increasing runs of logical bytes from the records to dst, one behind the other, in the
  * holder's memory or the host's. *bad (may be NULL): the record that is damaged. */
@@ -403,7 +408,7 @@ bool zreadahead_read(struct zfile *f, const struct zmpi_run *run, size_t runs, u
 void zreadahead_forget(struct zfile *f);
 void zreadahead_free(struct zfile *f);
 
-/* ---- what is asked of a file ---- */
+/* ---- questions about a file ---- */
 
 /* Logical size, including what this rank holds back, and in atomic mode what others wrote
  * meanwhile. */
@@ -416,7 +421,7 @@ static inline bool zfile_may_write(const struct zfile *f)
 {
     return (f->amode & MPI_MODE_RDONLY) == 0;
 }
-/* MPI_SUCCESS, or the error of what MPI_MODE_SEQUENTIAL forbids. */
+/* Returns MPI_SUCCESS, or an error if MPI_MODE_SEQUENTIAL forbids the call `what`. */
 int zfile_sequential(struct zfile *f, const char *what);
 
 /* ---- reopen.c ---- */
@@ -426,8 +431,8 @@ int zreopen(const struct zfile *f);
 
 /* ---- descriptors.c ---- */
 
-/* Has this process the empty file at `path` open for writing, by other means than MPI-IO? To be
- * asked between opening(true) and opening(false). */
+/* Does this process have the empty file at `path` open for writing, by other means than MPI-IO?
+ * Call it between opening(true) and opening(false). */
 bool zdescriptors_writing(const char *path);
 void zdescriptors_opening(bool begins);
 /* Number of descriptors that this process has of the file, however opened; -1: unknown. */

@@ -311,6 +311,12 @@ static int report(const struct tool_input *in, const struct zmpi_container *inde
     return clean ? TOOL_OK : TOOL_DIFFERENT;
 }
 
+/* The header promises data, and neither the index nor a scan knows of any. */
+static bool has_nothing(const struct tool_input *in, const struct zmpi_container *indexed)
+{
+    return indexed->index_damaged && in->container.count == 0 && indexed->header.logical_size != 0;
+}
+
 /*
  * Compares the file as its index describes it with the file as a scan finds it. Records that the
  * index promises but that are lost stay in a repaired index, so that a read of them fails and does
@@ -347,7 +353,11 @@ static int examine(struct tool_input *in, bool mend)
     found.torn = is_torn(in, &indexed.header) || indexed.header_lost;
     int result = report(in, &indexed, &found);
     bool index_wrong = indexed.index_damaged || indexed.scanned;
-    if (indexed.overwritten)
+    if (has_nothing(in, &indexed)) {
+        printf("  no record of them is found%s: an index would make this an empty file\n",
+               mend ? ", nothing is written" : "");
+        mend = false;
+    } else if (indexed.overwritten)
         printf("  zmpi recover saves what can be read\n");
     else if (index_wrong && !mend)
         printf("  zmpi fsck --repair writes an index of what was found\n");

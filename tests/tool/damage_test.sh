@@ -63,6 +63,13 @@ for n in 0 1 100 511 512 $((offset + 64)) $((offset + stored / 2)) $((offset + s
         esac
     done
 done
+# Bytes got into the header, and no record is where anything looks for it: a repair would make the file an empty one.
+{ head -c 177 a.zmpi; head -c 24 /dev/zero; tail -c +178 a.zmpi; } >moved.zmpi
+cp moved.zmpi before.zmpi
+expect 1 "$zmpi" fsck --repair moved.zmpi
+check grep -q "no record of them is found, nothing is written" out
+check cmp moved.zmpi before.zmpi
+expect 1 "$zmpi" decompress moved.zmpi moved.raw
 # Only the index is gone: nothing is lost.
 head -c $((offset + stored)) a.zmpi >cut.zmpi
 expect 0 "$zmpi" cat cut.zmpi

@@ -213,11 +213,14 @@ Test(options, files)
 {
     cr_assert(matches(NULL, "out.bin") && matches(NULL, "/a/b.h5/out.bin") &&
               matches(NULL, "noextension"));
-    static const char *const own[] = {"h5",  "hdf5", "he5", "hdf",   "h5m",  "h5part", "nc",
-                                      "nc4", "cdf",  "bp",  "adios", "silo", "cgns",   "exo",
-                                      "e",   "zarr", "med", "rmed",  "vtk",  "vtkhdf", "vtu",
-                                      "vti", "vtr",  "vts", "vtp",   "pvtu", "pvd",    "cube",
-                                      "csv", "xyz",  "xml", "json",  "txt",  "log"};
+    static const char *const own[] = {
+        "h5", "hdf5", "he5", "hdf", "h5m", "h5part", "nc", "nc4", "cdf", "bp", "adios", "silo",
+        "cgns", "exo", "e", "zarr", "med", "rmed", "vtk", "vtkhdf", "vtu", "vti", "vtr", "vts",
+        "vtp", "pvtu", "pvd", "cube", "csv", "xyz", "xml", "json", "txt", "log",
+        // of imaging, astronomy, seismics, molecules, Python
+        "fits", "asdf", "dcm", "nii", "mrc", "nrrd", "tif", "segy", "sgy", "su", "rsf", "las",
+        "xtc", "trr", "dcd", "bam", "npy", "npz", "mat", "pkl", "pt", "parquet", "root", "grib2",
+        "zip", "tar"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         char path[64];
         snprintf(path, sizeof path, "/scratch/run/out.%s", own[i]);

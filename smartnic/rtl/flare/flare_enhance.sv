@@ -91,7 +91,8 @@ module flare_enhance #(
   logic [S-1:0] slot[M];
   always_comb for (int k = 0; k < M; k++) may[k] = !on || job_opens || used[k] < U'(SLOTS);
   always_ff @(posedge clk)
-    if (job) begin
+    if (rst || clear) for (int k = 0; k < M; k++) used[k] <= '0;
+    else if (job) begin
       blocks <= job_opens ? B'(1) : blocks + 1'b1;
       places[job_opens ? '0 : blocks] <= {job_array, job_opens ? S'(0) : S'(used[job_array])};
       for (int k = 0; k < M; k++) begin

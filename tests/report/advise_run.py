@@ -93,7 +93,7 @@ def main():
             for made in glob.glob("*.z"):
                 os.unlink(made)
             run("--dry-run", "--report", "dry.json", programs=[program])
-            if not any("too little was tried" in advise(asked) for asked in (["--psnr", "60"], ["--psnr", "100"], NEVER)):
+            if not any("too few samples to decide" in advise(asked) for asked in (["--psnr", "60"], ["--psnr", "100"], NEVER)):
                 break
         with open(f"{name}_all.z", "rb") as f:
             data = floats(f.read())

@@ -5,14 +5,16 @@
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 
 
 def documents(top):
-    found = subprocess.run(["git", "-C", top, "ls-files", "*.md"], capture_output=True, text=True)
-    if found.returncode == 0 and found.stdout:
-        return found.stdout.split()
+    if shutil.which("git"):
+        found = subprocess.run(["git", "-C", top, "ls-files", "*.md"], capture_output=True, text=True)
+        if found.returncode == 0 and found.stdout:
+            return found.stdout.split()
     return [os.path.relpath(os.path.join(folder, name), top)
             for folder, _, names in os.walk(top) for name in names if name.endswith(".md")]
 

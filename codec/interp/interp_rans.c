@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "interp/interp_bits.h"
+#include "interp/interp_work.h"
 
 enum {
     PRECISION = ZMPI_INTERP_PRECISION,

@@ -2,7 +2,7 @@
  * 1.5). */
 #include <string.h>
 
-#include "interp/interp_bits.h"
+#include "interp/interp_work.h"
 
 enum {
     WHOLE = 1 << ZMPI_INTERP_PRECISION,

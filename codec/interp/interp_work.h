@@ -85,6 +85,39 @@ struct put {
     unsigned count;
 };
 
+static inline void put_bits(struct put *p, uint32_t value, unsigned count)
+{
+    p->have |= (uint64_t)value << p->count;
+    p->count += count;
+    while (p->count >= 8) {
+        *p->at++ = (unsigned char)p->have;
+        p->have >>= 8;
+        p->count -= 8;
+    }
+}
+
+static inline void put_end(struct put *p)
+{
+    if (p->count)
+        *p->at++ = (unsigned char)p->have;
+    p->have = p->count = 0;
+}
+
+static inline uint32_t take_bits(struct bits *b, unsigned count)
+{
+    while (b->count < count) {
+        if (b->at < b->end)
+            b->have |= (uint64_t)*b->at++ << b->count;
+        else
+            b->over = true;
+        b->count += 8;
+    }
+    const uint32_t value = (uint32_t)(b->have & (((uint64_t)1 << count) - 1));
+    b->have >>= count;
+    b->count -= count;
+    return value;
+}
+
 /* The codes of a chunk in the order of coding. The elements of a row go to the lanes in turn. */
 struct codes {
     uint16_t *pair; /* context << 7 | symbol */
@@ -210,7 +243,11 @@ unsigned char *zmpi_avx512_interp_put(const struct codes *c, const uint32_t *slo
                                       unsigned char *end, uint32_t state[16]);
 int zmpi_avx512_interp_rows(struct unrans *in, const struct row_run *r);
 
-/* ---- interp_layout.c ---- */
+/* ---- interp_work.c ---- */
+
+/* A set that needs the tile only and no classes: for chunks without codes, and for the profile
+ * FLARE. */
+extern const struct zmpi_interp_set zmpi_interp_flat;
 
 /* Lays out the classes of a tile. All classes of a level have the same row pitch. */
 void zmpi_interp_layout(struct zmpi_interp_work *w, const struct zmpi_interp_set *set,
@@ -245,6 +282,36 @@ static inline bool zmpi_interp_known(const struct zmpi_interp_work *w)
 {
     return w->seen > 0 && w->off <= w->seen / 8 && !w->unlike;
 }
+
+/* ---- interp_exceptions.c ---- */
+
+/* Numbers of any size, 7 bits a byte. */
+unsigned char *zmpi_interp_put_varint(unsigned char *at, uint64_t n);
+/* NULL: there is none. */
+const unsigned char *zmpi_interp_take_varint(const unsigned char *at, const unsigned char *end,
+                                             uint64_t *n);
+
+/* Writes the exceptions and sets *flags. In w->exception those with the usual word become kind 1,
+ * the others kind 2. Returns the end; NULL: they take too much. */
+unsigned char *zmpi_interp_put_exceptions(struct zmpi_interp_work *w, const size_t extent[3],
+                                          const struct zmpi_rows *src, size_t width,
+                                          unsigned char *flags, unsigned char *at,
+                                          const unsigned char *end);
+
+/* Exceptions as they lie in a chunk; their kinds are in w->exception. */
+struct zmpi_interp_exceptions {
+    size_t fills, others;
+    const unsigned char *fill, *values;
+};
+/* Finds the exceptions of n elements. Returns their end; NULL: they are damaged. */
+const unsigned char *zmpi_interp_take_exceptions(struct zmpi_interp_work *w, unsigned flags,
+                                                 size_t n, size_t width, const unsigned char *at,
+                                                 const unsigned char *end,
+                                                 struct zmpi_interp_exceptions *e);
+/* Writes them to the decoded tile. */
+void zmpi_interp_set_exceptions(const struct zmpi_interp_work *w,
+                                const struct zmpi_interp_exceptions *e, const size_t extent[3],
+                                const struct zmpi_rows *dst, size_t width);
 
 /* ---- interp_tables.c ---- */
 

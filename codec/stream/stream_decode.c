@@ -4,155 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/pool.h"
-#include "enhance/enhance.h"
-#include "huffman/huffman.h"
-#include "interp/interp.h"
 #include "judge/components.h"
-#include "kernels/kernels.h"
-
-/* The workspace of a thread. */
-struct worker {
-    struct zmpi_chunk_work *work;         /* for encoders 1 and 2 */
-    struct zmpi_huffman_decoder *huffman; /* for encoder 2 */
-    struct zmpi_interp_work *interp;      /* for encoder 3 */
-    struct zmpi_interp_rule rule;
-    struct zmpi_net_work *net; /* if values are enhanced */
-    int8_t *net_out;           /* the network's output for a chunk */
-    unsigned char *words;      /* memory for a chunk */
-    unsigned char *own;        /* the same, if it is not a part of the work */
-    unsigned char *coded;      /* coded chunks of a stream that is not in memory */
-    size_t capacity;
-    bool shares; /* the work belongs to another worker */
-};
-
-static void worker_free(struct worker *v)
-{
-    zmpi_interp_work_free(v->interp);
-    zmpi_net_work_free(v->net);
-    free(v->net_out);
-    free(v->own);
-    free(v->coded);
-    free(v->huffman);
-    if (!v->shares)
-        free(v->work);
-}
-
-static bool interp_worker(const struct zmpi_stream *s, struct worker *v)
-{
-    size_t tile[3], bytes = s->width;
-    for (int i = 0; i < 3; i++) {
-        tile[i] = s->info.tile[i] < s->extent[i] ? s->info.tile[i] : s->extent[i];
-        bytes *= tile[i];
-    }
-    if (!zmpi_interp_load(&v->rule, s->info.array.type, s->info.tile, s->books, s->books_size))
-        return false;
-    v->interp = zmpi_interp_work_new(tile, v->rule.set, v->rule.sets, false);
-    v->words = v->own = v->interp ? malloc(bytes) : NULL;
-    return v->words != NULL;
-}
-
-static bool net_worker(const struct zmpi_stream *s, struct worker *v)
-{
-    const uint32_t *tile = s->info.tile;
-    if (!s->enhanced)
-        return true;
-    v->net = zmpi_net_work_new(&s->enhanced->of->net);
-    v->net_out = malloc((size_t)tile[0] * tile[1] * tile[2]);
-    return v->net && v->net_out;
-}
-
-/* with: a worker whose work this one uses too; NULL: none. apart: this worker's words stay when the
- * other one decodes. */
-static bool worker_make(const struct zmpi_stream *s, size_t plane, const struct worker *with,
-                        bool apart, struct worker *v)
-{
-    *v = (struct worker){.work = with ? with->work : NULL, .shares = with && with->work};
-    if (s->info.encoder == ZMPI_INTERP) {
-        if (interp_worker(s, v) && net_worker(s, v))
-            return true;
-    } else {
-        if (!v->work)
-            v->work = plane ? zmpi_chunk_work_for(plane, 0) : zmpi_chunk_work_new();
-        if (v->work && s->info.encoder == ZMPI_HUFFMAN)
-            v->huffman = zmpi_huffman_decoder_new(s);
-        v->words = v->work ? v->work->words : NULL;
-        if (v->work && apart)
-            v->words = v->own = aligned_alloc(64, ZMPI_CHUNK_INPUT_BYTES);
-        if (v->words && (v->huffman || s->info.encoder != ZMPI_HUFFMAN))
-            return true;
-    }
-    worker_free(v);
-    *v = (struct worker){0};
-    return false;
-}
-
-/* The rows of a chunk. place: its first word in the array; NULL: the rows lie in the work's buffer,
- * without gaps. */
-static struct zmpi_rows tile_rows(const struct zmpi_stream *s, const size_t extent[3],
-                                  unsigned char *place, unsigned char *words)
-{
-    if (!place)
-        return (struct zmpi_rows){
-            .at = words,
-            .row = extent[2] * s->width,
-            .plane = extent[1] * extent[2] * s->width,
-        };
-    return (struct zmpi_rows){
-        .at = place,
-        .row = s->extent[2] * s->width,
-        .plane = s->extent[1] * s->extent[2] * s->width,
-        .stream = s->info.decoded_bytes >= ZMPI_STREAM_BYTES,
-    };
-}
-
-static bool is_intact(const struct zmpi_stream *s, size_t k, const unsigned char *src)
-{
-    return (uint32_t)zmpi_kernels()->hash(src, zmpi_load32(s->table + 8 * k)) ==
-           zmpi_load32(s->table + 8 * k + 4);
-}
-
-/* `place` is NULL for a big-endian stream, and where values are enhanced. */
-static enum zmpi_status decode_words(const struct zmpi_stream *s, size_t k,
-                                     const unsigned char *src, size_t size, unsigned char *place,
-                                     struct worker *v)
-{
-    const struct zmpi_kernels *kernels = zmpi_kernels();
-    size_t first[3], extent[3];
-    if (!is_intact(s, k, src))
-        return ZMPI_ERR_CHECKSUM;
-    zmpi_stream_tile(s, k, first, extent);
-    bool is_float = s->info.array.type == ZMPI_F32 || s->info.array.type == ZMPI_F64;
-    struct zmpi_rows rows = tile_rows(s, extent, place, v->words);
-    enum zmpi_status status = ZMPI_OK;
-    if (v->interp)
-        return zmpi_interp_decode(v->interp, &v->rule, extent, src, size, &rows);
-    if (v->huffman)
-        status = zmpi_huffman_unpack(v->huffman, s, extent[0] * extent[1] * extent[2], src, size,
-                                     v->work, &src, &size);
-    if (!status)
-        status = s->width == 4 ? kernels->decode32(is_float, extent, src, size, &rows, v->work)
-                               : kernels->decode64(is_float, extent, src, size, &rows, v->work);
-    if (!status && s->info.array.type == ZMPI_BYTES) /* on a big-endian machine */
-        zmpi_copy_elements(rows.at, rows.at, extent[2] * s->width, s->width);
-    return status;
-}
-
-static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
-                                     const unsigned char *src, size_t size, unsigned char *place,
-                                     struct worker *v)
-{
-    size_t first[3], extent[3];
-    const enum zmpi_status status = decode_words(s, k, src, size, place, v);
-    if (!status && v->net && zmpi_enhanced_has(s->enhanced, k))
-        zmpi_enhance_chunk(s->enhanced, k, s, v->net, v->net_out, v->words);
-    if (!status && s->info.big_endian) {
-        zmpi_stream_tile(s, k, first, extent);
-        zmpi_bytes_big_endian(v->words, v->words, extent[0] * extent[1] * extent[2], s->width);
-    }
-    return status;
-}
+#include "stream/chunk_decoder.h"
 
 /* Needed chunks of all streams that a thread takes at a time: fewer where few are left, so that all
  * threads end together. Where they are read from a file, fewer reads of more bytes take less time,
@@ -203,11 +57,6 @@ static size_t next_group(const struct decoder *d)
     return share < least ? least : share < most ? share : most;
 }
 
-static size_t chunk_size(const struct zmpi_stream *s, size_t k)
-{
-    return zmpi_load32(s->table + 8 * k);
-}
-
 static bool take_chunks(struct decoder *d, struct taken *t)
 {
     size_t bytes = 0;
@@ -222,7 +71,7 @@ static bool take_chunks(struct decoder *d, struct taken *t)
             d->left--;
         }
         for (size_t c = 0; c < d->streams; c++) {
-            const size_t size = chunk_size(&d->s[c], d->next);
+            const size_t size = zmpi_stream_chunk_size(&d->s[c], d->next);
             d->src[c] += size;
             bytes += needed ? size : 0;
         }
@@ -298,7 +147,7 @@ static void give_rows(const struct decoder *d, size_t k, const unsigned char *wo
 }
 
 /* Copies the wanted pieces of chunk k of all streams, which were decoded to v[].words. */
-static void give_points(const struct decoder *d, size_t k, const struct worker v[])
+static void give_points(const struct decoder *d, size_t k, const struct zmpi_chunk_decoder v[])
 {
     struct zmpi_planes planes = {
         .n = d->step, .width = d->s->width, .first = d->first, .planes = d->streams};
@@ -326,13 +175,14 @@ static void give_points(const struct decoder *d, size_t k, const struct worker v
 
 /* Decodes chunk k. */
 static enum zmpi_status decode_one(const struct decoder *d, size_t k, const unsigned char **src,
-                                   struct worker v[])
+                                   struct zmpi_chunk_decoder v[])
 {
     const bool apart = d->s->info.big_endian || d->s->enhanced || d->step > 1;
     unsigned char *place = apart ? NULL : place_of(d, k);
     enum zmpi_status status = ZMPI_OK;
     for (size_t c = 0; c < d->streams && !status; c++)
-        status = decode_chunk(&d->s[c], k, src[c], chunk_size(&d->s[c], k), place, &v[c]);
+        status = zmpi_chunk_decoder_run(&d->s[c], k, src[c], zmpi_stream_chunk_size(&d->s[c], k),
+                                        place, &v[c]);
     if (!status && d->step > 1)
         give_points(d, k, v);
     else if (!status && !place && d->count > 0)
@@ -350,13 +200,13 @@ static void order_stores(void)
 
 /* Reads chunk `i` of those that were taken, and those that follow it without a gap, to v->coded.
  * Returns their number; 0: it failed. */
-static size_t read_run(const struct zmpi_stream *s, struct taken *t, size_t i, struct worker *v,
-                       enum zmpi_status *status)
+static size_t read_run(const struct zmpi_stream *s, struct taken *t, size_t i,
+                       struct zmpi_chunk_decoder *v, enum zmpi_status *status)
 {
     const unsigned char *const begin = t->src[i], *end = begin;
     size_t n = 0;
     for (; i + n < t->count && t->src[i + n] == end; n++)
-        end += chunk_size(s, t->chunk[i + n]);
+        end += zmpi_stream_chunk_size(s, t->chunk[i + n]);
     const size_t size = (size_t)(end - begin);
     if (!v->coded || size > v->capacity) {
         free(v->coded);
@@ -371,7 +221,7 @@ static size_t read_run(const struct zmpi_stream *s, struct taken *t, size_t i, s
 }
 
 /* Decodes the chunks that were taken, those of each stream by its own worker. */
-static void decode_group(struct decoder *d, struct taken *t, struct worker v[])
+static void decode_group(struct decoder *d, struct taken *t, struct zmpi_chunk_decoder v[])
 {
     enum zmpi_status status = ZMPI_OK;
     for (size_t i = 0, there = 0; i < t->count && !status; i++) {
@@ -390,18 +240,18 @@ static void decode_taken(void *context)
     struct decoder *d = context;
     struct taken t;
     const uint32_t *tile = d->s->info.tile;
-    struct worker *v = calloc(d->streams, sizeof *v); /* too large for small stacks */
+    struct zmpi_chunk_decoder *v = calloc(d->streams, sizeof *v); /* too large for small stacks */
     size_t made = 0;
     while (v && made < d->streams &&
-           worker_make(&d->s[made], (size_t)tile[1] * tile[2] * d->s->width, made ? v : NULL,
-                       d->step > 1, &v[made]))
+           zmpi_chunk_decoder_make(&d->s[made], (size_t)tile[1] * tile[2] * d->s->width,
+                                   made ? v : NULL, d->step > 1, &v[made]))
         made++;
     /* If there was no memory, the other threads take the chunks. */
     while (made == d->streams && take_chunks(d, &t))
         decode_group(d, &t, v);
     order_stores();
     while (made > 0)
-        worker_free(&v[--made]);
+        zmpi_chunk_decoder_free(&v[--made]);
     free(v);
 }
 
@@ -493,69 +343,4 @@ enum zmpi_status zmpi_streams_join(const struct zmpi_stream *s, size_t n,
         status = decode(&d, threads, NULL);
     }
     return status;
-}
-
-bool zmpi_stream_intact(const struct zmpi_stream *s)
-{
-    const unsigned char *src = s->src + s->head;
-    for (size_t k = 0; k < s->info.chunks; src += zmpi_load32(s->table + 8 * k++))
-        if (!is_intact(s, k, src))
-            return false;
-    return true;
-}
-
-/* Is chunk k, which was decoded to `word`, in the array bit for bit? */
-static bool is_there(const struct zmpi_stream *s, size_t k, const unsigned char *array,
-                     const unsigned char *word)
-{
-    size_t first[3], extent[3];
-    zmpi_stream_tile(s, k, first, extent);
-    for (size_t z = 0; z < extent[0]; z++)
-        for (size_t y = 0; y < extent[1]; y++) {
-            const size_t row = (first[0] + z) * s->extent[1] + first[1] + y;
-            const size_t at = (row * s->extent[2] + first[2]) * s->width;
-            size_t bytes = extent[2] * s->width;
-            if (bytes > s->info.decoded_bytes - at) /* the array ends within the last word */
-                bytes = s->info.decoded_bytes - at;
-            if (memcmp(array + at, word, bytes) != 0)
-                return false;
-            word += extent[2] * s->width;
-        }
-    return true;
-}
-
-/* Picks one of the chunks [first, end) by a checksum: as good as by chance. */
-static size_t pick(const struct zmpi_stream *s, size_t first, size_t end)
-{
-    return first + zmpi_load32(s->table + 8 * first + 4) % (end - first);
-}
-
-enum zmpi_status zmpi_stream_compare(const struct zmpi_stream *s, const void *array, size_t samples)
-{
-    const size_t chunks = s->info.chunks, n = samples < chunks ? samples : chunks;
-    const unsigned char *src = s->src + s->head;
-    struct worker v;
-    enum zmpi_status status = worker_make(s, 0, NULL, false, &v) ? ZMPI_OK : ZMPI_ERR_MEMORY;
-    for (size_t i = 0, k = 0; i < n && !status; i++) {
-        const size_t next = pick(s, i * chunks / n, (i + 1) * chunks / n);
-        for (; k < next; k++)
-            src += zmpi_load32(s->table + 8 * k);
-        status = decode_chunk(s, k, src, zmpi_load32(s->table + 8 * k), NULL, &v);
-        if (!status && !is_there(s, k, array, v.words))
-            status = ZMPI_ERR_DEVICE;
-    }
-    worker_free(&v);
-    return status;
-}
-
-enum zmpi_status zmpi_stream_verify(const void *src, size_t src_size, size_t *bad_chunk)
-{
-    struct zmpi_stream s;
-    enum zmpi_status status = zmpi_stream_parse(&s, src, src_size);
-    if (status) {
-        if (bad_chunk)
-            *bad_chunk = 0;
-        return status;
-    }
-    return zmpi_stream_decode(&s, NULL, 1, NULL, bad_chunk);
 }

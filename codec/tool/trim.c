@@ -26,7 +26,7 @@ struct trim {
 
 /* Does nobody write to the file, and has nobody written since `header` was read? From then on
  * nobody can write to the file that the new one replaces: whoever opens it waits, and then finds it
- * replaced (pmpi/calls/open.c). */
+ * replaced (pmpi/calls/open_container.c). */
 static bool is_unchanged(struct trim *t, const char *path)
 {
     unsigned char now[HEADERS];

@@ -126,36 +126,45 @@ static void note_bound(const struct zfile *f, struct entry *e)
         zmpi_bound_format(&job->bound, e->bound_overrides);
 }
 
+/* What this rank adds to the sums of all. */
+static void sums_here(const struct zfile *f, double sum[SUMS])
+{
+    const struct zstats *s = &f->stats;
+    const struct zmpi_codec_choice *c = &f->choice;
+    const double coded = (double)(c->bytes[0] + c->bytes[1]);
+    const double n[SUMS] = {[WRITTEN] = (double)s->n.bytes_written,
+                            [STORED] = stored(f),
+                            [READ] = (double)s->n.bytes_read,
+                            [RECORDS] = (double)s->n.records,
+                            [RANGE] = s->n.seconds_scan,
+                            [COMPRESS] = s->n.seconds_compress,
+                            [WAIT] = s->seconds_wait,
+                            [WRITE_TIME] = s->n.seconds_write,
+                            [READ_TIME] = s->n.seconds_read,
+                            [COLLECTIVE] = (double)s->collective_calls,
+                            [INDEPENDENT] = (double)s->independent_calls,
+                            [OFFLOADED] = (double)f->offload.coded.bytes,
+                            [READ_OFFLOADED] = (double)f->offload.decoded.bytes,
+                            [EXACT] = (double)s->bytes_exact,
+                            [MISTYPED] = (double)s->bytes_mistyped,
+                            [BY_FLE] = (double)c->bytes[0],
+                            [BY_HUFFMAN] = (double)c->bytes[1],
+                            [ALL_FLE] = coded * zmpi_codec_estimate(c, ZMPI_FLE),
+                            [ALL_HUFFMAN] = coded * zmpi_codec_estimate(c, ZMPI_HUFFMAN),
+                            [LOOKED] = s->bytes_looked,
+                            [LOOK_F32] = s->bytes_look_f32,
+                            [LOOK_F64] = s->bytes_look_f64,
+                            [WOULD] = s->bytes_would};
+    memcpy(sum, n, sizeof n);
+}
+
 void zreport_file(struct zfile *f)
 {
     if (!zmpi_option_is_hint(&f->options, "error_bound")) /* not that of the last call */
         f->options.bound = f->file_bound;
     const struct zstats *s = &f->stats;
-    const struct zmpi_codec_choice *c = &f->choice;
-    const double coded = (double)(c->bytes[0] + c->bytes[1]);
-    double mine[SUMS] = {[WRITTEN] = (double)s->n.bytes_written,
-                         [STORED] = stored(f),
-                         [READ] = (double)s->n.bytes_read,
-                         [RECORDS] = (double)s->n.records,
-                         [RANGE] = s->n.seconds_scan,
-                         [COMPRESS] = s->n.seconds_compress,
-                         [WAIT] = s->seconds_wait,
-                         [WRITE_TIME] = s->n.seconds_write,
-                         [READ_TIME] = s->n.seconds_read,
-                         [COLLECTIVE] = (double)s->collective_calls,
-                         [INDEPENDENT] = (double)s->independent_calls,
-                         [OFFLOADED] = (double)f->offload.coded.bytes,
-                         [READ_OFFLOADED] = (double)f->offload.decoded.bytes,
-                         [EXACT] = (double)s->bytes_exact,
-                         [MISTYPED] = (double)s->bytes_mistyped,
-                         [BY_FLE] = (double)c->bytes[0],
-                         [BY_HUFFMAN] = (double)c->bytes[1],
-                         [ALL_FLE] = coded * zmpi_codec_estimate(c, ZMPI_FLE),
-                         [ALL_HUFFMAN] = coded * zmpi_codec_estimate(c, ZMPI_HUFFMAN),
-                         [LOOKED] = s->bytes_looked,
-                         [LOOK_F32] = s->bytes_look_f32,
-                         [LOOK_F64] = s->bytes_look_f64,
-                         [WOULD] = s->bytes_would};
+    double mine[SUMS];
+    sums_here(f, mine);
     size_t size = 0;
     char *text = zreport_calls(f, &size);
     struct entry e = {.ranks = f->ranks,

@@ -261,6 +261,15 @@ static struct operand literal(const struct node *n)
     return csl_known(csl_int_value(n->kind == N_BOOL ? &csl_bool : &csl_comptime_int, n->i));
 }
 
+static struct operand binary(struct sema *s, const struct node *n)
+{
+    if (n->op == TOK_LAND || n->op == TOK_LOR)
+        return logical(s, n);
+    struct operand a = csl_expr(s, n->kid[0], NULL);
+    struct operand b = csl_expr(s, n->kid[1], NULL);
+    return csl_binary(s, n, n->op, a, b);
+}
+
 struct operand csl_expr(struct sema *s, const struct node *n, const struct type *want)
 {
     struct place p;
@@ -289,11 +298,7 @@ struct operand csl_expr(struct sema *s, const struct node *n, const struct type 
     case N_UNARY:
         return csl_unary(s, n, want);
     case N_BINARY:
-        if (n->op == TOK_LAND || n->op == TOK_LOR)
-            return logical(s, n);
-        struct operand a = csl_expr(s, n->kid[0], NULL);
-        struct operand b = csl_expr(s, n->kid[1], NULL);
-        return csl_binary(s, n, n->op, a, b);
+        return binary(s, n);
     case N_STRUCT:
         return struct_value(s, n);
     case N_ARRAY:

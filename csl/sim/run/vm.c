@@ -90,11 +90,25 @@ static uint16_t random16(struct pe *pe)
     return pe->random & 0xffff;
 }
 
+static void timer_op(struct pe *pe, const struct insn *i, const int64_t *r, struct pos pos)
+{
+    const uint64_t time = pe->timer_on ? pe->wake - pe->timer_start : pe->timer_start;
+    if (i->imm == 3) {
+        uint8_t *p = writable(pe, r[i->a], 6);
+        csl_check_race(pe, pos, (uint32_t)(r[i->a] & 0xffff), 6, true);
+        memcpy(p, &time, 6);
+    } else if (i->imm == 2) {
+        pe->timer_start = pe->timer_on ? pe->wake : 0;
+    } else if (pe->timer_on != (i->imm == 0)) {
+        pe->timer_on = i->imm == 0;
+        pe->timer_start = pe->timer_on ? pe->wake : time;
+    }
+}
+
 static void system_op(struct pe *pe, const struct insn *i, int64_t *r)
 {
     struct csl_sim *sim = pe->sim;
     struct pos pos = csl_main_pos(pe);
-    uint64_t time;
     switch (i->op) {
     case OP_ACTIVATE:
         csl_activate_task(pe, (uint32_t)r[i->a], pos);
@@ -113,17 +127,7 @@ static void system_op(struct pe *pe, const struct insn *i, int64_t *r)
         }
         break;
     case OP_TIMER:
-        time = pe->timer_on ? pe->wake - pe->timer_start : pe->timer_start;
-        if (i->imm == 3) {
-            uint8_t *p = writable(pe, r[i->a], 6);
-            csl_check_race(pe, pos, (uint32_t)(r[i->a] & 0xffff), 6, true);
-            memcpy(p, &time, 6);
-        } else if (i->imm == 2) {
-            pe->timer_start = pe->timer_on ? pe->wake : 0;
-        } else if (pe->timer_on != (i->imm == 0)) {
-            pe->timer_on = i->imm == 0;
-            pe->timer_start = pe->timer_on ? pe->wake : time;
-        }
+        timer_op(pe, i, r, pos);
         break;
     case OP_RANDOM:
         r[i->a] = random16(pe);
@@ -259,10 +263,9 @@ static void memory_op(struct pe *pe, const struct insn *i, int64_t *r)
     }
 }
 
-/* Executes one instruction; false if the task is over or must wait. */
-static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
+/* Moves a value, or computes one. */
+static void value_op(struct pe *pe, const struct insn *i, int64_t *r)
 {
-    int64_t *r = pe->regs + f->base;
     switch (i->op) {
     case OP_CONST:
         r[i->a] = i->imm;
@@ -301,14 +304,16 @@ static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
     case OP_SAME:
         same_variable(pe, r[i->a], r[i->b]);
         break;
-    case OP_LOAD:
-    case OP_STORE:
-    case OP_LOAD_AT:
-    case OP_STORE_AT:
-    case OP_COPY:
-    case OP_CLEAR:
-        memory_op(pe, i, r);
+    default:
+        r[i->a] = csl_alu(pe, i, r[i->b], r[i->c]);
         break;
+    }
+}
+
+/* Decides what comes next; false if the task is over or must wait. */
+static bool control_op(struct pe *pe, struct frame *f, const struct insn *i, int64_t *r)
+{
+    switch (i->op) {
     case OP_JUMP:
         f->pc = (uint32_t)i->imm;
         break;
@@ -336,7 +341,7 @@ static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
                             "are taken is not said"
                           : "assertion failed");
         break;
-    case OP_DSD:
+    default: /* OP_DSD */
         if (!csl_start_dsd(pe, &pe->program->dsd_sites[i->imm], r, pe->wake - i->cost)) {
             f->pc--; /* the fabric has not reached that time yet */
             pe->wake -= i->cost;
@@ -345,6 +350,31 @@ static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
             return false;
         }
         return pe->state == MAIN_RUN;
+    }
+    return true;
+}
+
+/* Executes one instruction; false if the task is over or must wait. */
+static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
+{
+    int64_t *r = pe->regs + f->base;
+    switch (i->op) {
+    case OP_JUMP:
+    case OP_JUMP_IF:
+    case OP_JUMP_UNLESS:
+    case OP_CALL:
+    case OP_RETURN:
+    case OP_ASSERT:
+    case OP_DSD:
+        return control_op(pe, f, i, r);
+    case OP_LOAD:
+    case OP_STORE:
+    case OP_LOAD_AT:
+    case OP_STORE_AT:
+    case OP_COPY:
+    case OP_CLEAR:
+        memory_op(pe, i, r);
+        break;
     case OP_DSD_MAKE:
     case OP_DSD_BASE:
     case OP_DSD_OFFSET:
@@ -372,7 +402,7 @@ static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
         system_op(pe, i, r);
         break;
     default:
-        r[i->a] = csl_alu(pe, i, r[i->b], r[i->c]);
+        value_op(pe, i, r);
         break;
     }
     return true;

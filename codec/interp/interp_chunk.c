@@ -133,7 +133,8 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
         run_set(w, &own, false);
         constant = all_zero(w);
     }
-    w->loops->verify[is_f64](w, rule, extent, src, base);
+    if (!w->sure || rule->flare)
+        w->loops->verify[is_f64](w, rule, extent, src, base);
     if (w->codes.any >= CODE_MOST) /* the values in place of exceptions have grown too large */
         return store(extent, src, width, dst, decoded);
     memset(dst, 0, HEAD);

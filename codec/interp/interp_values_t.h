@@ -31,21 +31,20 @@ static inline T NAME(value_of)(T x, const struct NAME(kept) * kept)
     return x;
 }
 
-/* Returns row r of the tile, which can be read up to whole vectors. It prefetches the next ones:
+/* Returns row z, y of the tile, which can be read up to whole vectors. It prefetches later ones:
  * rows are too far apart for the hardware to do so. */
 static const NAME(any_place) * NAME(row)(const struct zmpi_interp_work *w, const size_t extent[3],
-                                         const struct zmpi_rows *src, size_t r)
+                                         const struct zmpi_rows *src, size_t z, size_t y)
 {
-    const size_t rows = extent[0] * extent[1], n = extent[2], ahead = r + 8;
-    const unsigned char *row = src->at + r / extent[1] * src->plane + r % extent[1] * src->row;
+    const size_t bytes = extent[2] * sizeof(T);
+    const unsigned char *row = src->at + z * src->plane + y * src->row;
     const unsigned char *last = src->at + (extent[0] - 1) * src->plane + (extent[1] - 1) * src->row;
-    if (ahead < rows)
-        for (size_t b = 0; b < n * sizeof(T); b += 64)
-            __builtin_prefetch(src->at + ahead / extent[1] * src->plane +
-                               ahead % extent[1] * src->row + b);
+    const unsigned char *ahead = row_ahead(src, extent, z, y);
+    for (size_t b = 0; b < bytes; b += 64)
+        __builtin_prefetch(ahead + b);
     if ((size_t)(last - row) >= 16 * sizeof(T))
         return (const NAME(any_place) *)row;
-    memcpy(w->clean[0], row, n * sizeof(T)); /* the array may end there */
+    memcpy(w->clean[0], row, bytes); /* the array may end there */
     return w->clean[0];
 }
 
@@ -72,8 +71,9 @@ static bool NAME(range)(const struct zmpi_interp_work *w, const struct zmpi_inte
         lo[i] = (T)INFINITY;
         hi[i] = -(T)INFINITY;
     }
-    for (size_t r = 0; r < extent[0] * extent[1]; r++)
-        NAME(range_row)(NAME(row)(w, extent, src, r), extent[2], &kept, lo, hi);
+    for (size_t z = 0; z < extent[0]; z++)
+        for (size_t y = 0; y < extent[1]; y++)
+            NAME(range_row)(NAME(row)(w, extent, src, z, y), extent[2], &kept, lo, hi);
     *least = INFINITY;
     *most = -INFINITY;
     for (size_t i = 0; i < extent[2]; i++) {
@@ -107,26 +107,45 @@ static double NAME(middle)(const struct zmpi_interp_rule *rule, const size_t ext
 }
 
 /* Makes a row's integers, less the base. Those beyond REACH, and elements that are not values,
- * become exceptions. */
-static void NAME(load_row)(const NAME(any_place) * x, size_t n, const struct NAME(kept) * kept,
-                           double inverse, double base, int32_t *restrict value,
-                           unsigned char *restrict exception)
+ * become NO_VALUE. True: there may be some. */
+static bool NAME(load_row)(const NAME(any_place) * x, size_t n, const struct NAME(kept) * kept,
+                           double inverse, double base, int32_t *restrict value)
 {
     const size_t m = whole(n, 16);
     const struct NAME(kept) k = *kept;
-    if (fabs(base) < 0x1p50) /* then sums round as rint does, and become vectors */
-        for (size_t i = 0; i < m; i++) {
-            const T v = NAME(value_of)(x[i], &k);
-            const double d = ((double)v * inverse + 0x1.8p52) - 0x1.8p52 - base;
-            value[i] = (int32_t)(fabs(d) <= REACH ? d : (double)NO_VALUE);
-            exception[i] = value[i] == NO_VALUE;
-        }
-    else
+    const double magic = 0x1.8p52; /* a sum with it is rounded as rint does, to its last bits */
+    const uint32_t reach = (uint32_t)REACH;
+    uint32_t most = 0;
+    if (fabs(base) >= 0x1p50) {
         for (size_t i = 0; i < n; i++) {
             const double d = rint((double)NAME(value_of)(x[i], &k) * inverse) - base;
-            value[i] = (int32_t)(fabs(d) <= REACH ? d : (double)NO_VALUE);
-            exception[i] = value[i] == NO_VALUE;
+            value[i] = fabs(d) <= REACH ? (int32_t)d : NO_VALUE;
         }
+        return true;
+    }
+    uint64_t zero;
+    memcpy(&zero, &magic, sizeof zero);
+    zero += (uint64_t)(int64_t)base - reach;
+    for (size_t i = 0; i < m; i++) {
+        const double d = (double)NAME(value_of)(x[i], &k) * inverse + magic;
+        uint64_t b;
+        memcpy(&b, &d, sizeof b);
+        b -= zero;
+        const uint32_t v = (uint32_t)(b < 2 * reach + 1 ? b : 2 * reach + 1);
+        value[i] = v > 2 * reach ? NO_VALUE : (int32_t)(v - reach);
+        most = v > most ? v : most;
+    }
+    return most > 2 * reach;
+}
+
+/* Is every decoded value, with half a step and half a unit of error, within the bound, however it
+ * was rounded? Elements are at most so large. */
+static bool NAME(is_sure)(const struct zmpi_interp_rule *rule, double largest)
+{
+    const double last = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53, units = largest / rule->unit + 256;
+    return rule->unit > (sizeof(T) == 4 ? 0x1p-120 : 0x1p-960) &&
+           units * rule->unit < (sizeof(T) == 4 ? 0x1p127 : 0x1p1000) &&
+           (128.5 + units * (last + 0x1p-51)) * rule->unit < rule->abs_bound * (1 - 0x1p-30);
 }
 
 /* False: no value could be an integer. */
@@ -137,6 +156,7 @@ static bool NAME(load)(struct zmpi_interp_work *w, const struct zmpi_interp_rule
     double least, most;
     unsigned char *exception = w->exception;
     *base = 0;
+    w->sure = false;
     const struct NAME(kept) kept = NAME(kept_of)(rule);
     if (NAME(range)(w, rule, extent, src, &least, &most)) {
         double middle = least / 2 + most / 2;
@@ -145,11 +165,19 @@ static bool NAME(load)(struct zmpi_interp_work *w, const struct zmpi_interp_rule
         *base = rint(middle * inverse / ZMPI_INTERP_STEP) * ZMPI_INTERP_STEP;
         if (!(fabs(*base) <= ZMPI_INTERP_BASE_MOST))
             return false;
+        w->sure = NAME(is_sure)(rule, fmax(fabs(least), fabs(most)));
     }
-    for (size_t r = 0; r < extent[0] * extent[1]; r++, exception += extent[2])
-        NAME(load_row)
-    (NAME(row)(w, extent, src, r), extent[2], &kept, inverse, *base,
-     w->flat.value + r / extent[1] * w->flat.plane + r % extent[1] * w->flat.row, exception);
+    memset(exception, 0, extent[0] * extent[1] * extent[2]);
+    for (size_t z = 0; z < extent[0]; z++)
+        for (size_t y = 0; y < extent[1]; y++, exception += extent[2]) {
+            int32_t *value = w->flat.value + z * w->flat.plane + y * w->flat.row;
+            if (!NAME(load_row)(NAME(row)(w, extent, src, z, y), extent[2], &kept, inverse, *base,
+                                value))
+                continue;
+            for (size_t i = 0; i < extent[2]; i++)
+                exception[i] = value[i] == NO_VALUE;
+            w->sure = false;
+        }
     return true;
 }
 
@@ -167,18 +195,16 @@ static void NAME(unload)(const struct zmpi_interp_work *w, const struct zmpi_int
                          const size_t extent[3], const struct zmpi_rows *dst, double base)
 {
     T *x = (T *)w->clean[0];
-    const size_t rows = extent[0] * extent[1];
-    for (size_t r = 0; r < rows; r++) {
-        const size_t ahead = r + 8 < rows ? r + 8 : r;
-        for (size_t b = 0; b < extent[2] * sizeof *x; b += 64)
-            __builtin_prefetch(
-                dst->at + ahead / extent[1] * dst->plane + ahead % extent[1] * dst->row + b, 1);
-        NAME(unload_row)
-        (w->flat.value + r / extent[1] * w->flat.plane + r % extent[1] * w->flat.row, extent[2],
-         rule->unit, base, x);
-        memcpy(dst->at + r / extent[1] * dst->plane + r % extent[1] * dst->row, x,
-               extent[2] * sizeof *x);
-    }
+    const size_t bytes = extent[2] * sizeof *x;
+    for (size_t z = 0; z < extent[0]; z++)
+        for (size_t y = 0; y < extent[1]; y++) {
+            const unsigned char *ahead = row_ahead(dst, extent, z, y);
+            for (size_t b = 0; b < bytes; b += 64)
+                __builtin_prefetch(ahead + b, 1);
+            NAME(unload_row)
+            (w->flat.value + z * w->flat.plane + y * w->flat.row, extent[2], rule->unit, base, x);
+            memcpy(dst->at + z * dst->plane + y * dst->row, x, bytes);
+        }
 }
 
 /* Are the values, with few left out, such as integers decode to? Zeros tell nothing. */
@@ -205,16 +231,17 @@ static bool NAME(decoded)(const struct zmpi_interp_work *w, const struct zmpi_in
     return seen > 0 && seen - right <= seen / 8;
 }
 
-/* Finds the columns with a decoded value that is as far as the bound, or farther, from its
- * original. NaN does not count: such elements are exceptions already. */
-static void NAME(far_row)(const NAME(any_place) * x, const int32_t *restrict v, size_t n,
-                          double unit, double base, double abs_bound, unsigned char *restrict far)
+/* Is a decoded value as far as the bound, or farther, from its original? NaN does not count: such
+ * elements are exceptions already. */
+static bool NAME(is_far)(const NAME(any_place) * x, const int32_t *v, size_t n, double unit,
+                         double base, double abs_bound)
 {
-    const size_t m = whole(n, 16);
-    for (size_t i = 0; i < m; i++) {
+    uint64_t far = 0;
+    for (size_t i = 0; i < n; i++) {
         const T y = (T)((base + (double)v[i]) * unit);
-        far[i] |= fabs((double)x[i] - (double)y) >= abs_bound;
+        far |= fabs((double)x[i] - (double)y) >= abs_bound;
     }
+    return far;
 }
 
 static void NAME(mark_row)(const NAME(any_place) * x, const int32_t *v, size_t n, double unit,
@@ -235,22 +262,15 @@ static void NAME(mark_row)(const NAME(any_place) * x, const int32_t *v, size_t n
 static void NAME(verify)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                          const size_t extent[3], const struct zmpi_rows *src, double base)
 {
-    unsigned char *far = w->clean[1];
-    bool any = false;
-    memset(far, 0, extent[2]);
-    for (int pass = 0; pass < 1 + any; pass++) {
-        for (size_t r = 0; r < extent[0] * extent[1]; r++) {
-            const NAME(any_place) *x = NAME(row)(w, extent, src, r);
-            const int32_t *v =
-                w->flat.value + r / extent[1] * w->flat.plane + r % extent[1] * w->flat.row;
-            if (pass)
+    unsigned char *exception = w->exception;
+    for (size_t z = 0; z < extent[0]; z++)
+        for (size_t y = 0; y < extent[1]; y++, exception += extent[2]) {
+            const NAME(any_place) *x = NAME(row)(w, extent, src, z, y);
+            const int32_t *v = w->flat.value + z * w->flat.plane + y * w->flat.row;
+            if (NAME(is_far)(x, v, extent[2], rule->unit, base, rule->abs_bound))
                 NAME(mark_row)
-            (x, v, extent[2], rule->unit, base, rule->abs_bound, w->exception + r * extent[2]);
-            else NAME(far_row)(x, v, extent[2], rule->unit, base, rule->abs_bound, far);
+            (x, v, extent[2], rule->unit, base, rule->abs_bound, exception);
         }
-        for (size_t i = 0; i < extent[2]; i++)
-            any |= far[i];
-    }
 }
 
 #undef T

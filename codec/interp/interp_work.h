@@ -193,10 +193,11 @@ struct zmpi_interp_work {
     const struct zmpi_interp_loops *loops; /* of this machine */
     uint32_t *slots;                       /* of all tables */
     unsigned char *exception;              /* encoder: 1 for each element that is one */
-    void *clean[3];                        /* copies of rows of floats */
-    struct zmpi_flare_coder *flare;        /* of the profile FLARE, else NULL */
-    struct zmpi_interp_books *books;       /* of the profile with Huffman codes, else NULL */
-    unsigned char *out;                    /* encoder: words, written backwards from the end */
+    bool sure;      /* encoder: there are none, and all decoded values are within the bound */
+    void *clean[3]; /* copies of rows of floats */
+    struct zmpi_flare_coder *flare;  /* of the profile FLARE, else NULL */
+    struct zmpi_interp_books *books; /* of the profile with Huffman codes, else NULL */
+    unsigned char *out;              /* encoder: words, written backwards from the end */
     size_t out_size;
     uint32_t histogram[ZMPI_INTERP_CONTEXTS][ZMPI_INTERP_SYMBOLS];
     uint32_t counts[2][ZMPI_INTERP_PAIRS], pairs[ZMPI_INTERP_PAIRS]; /* too large for a stack */

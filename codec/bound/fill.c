@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first samples are single elements, which mostly show that there are no fill values. Then come
- * rows of elements, one element in 32 of the array. They tell how many elements are extreme and, if
- * these are enough, what the others are. A fill value is at least one of 1000 elements, and 16 of
- * the samples. */
-enum { FEW = 64, ROWS = 64, ROW_LEAST = 32, ROW_MOST = 256, ONE_IN = 32, LEAST = 16, SHARE = 1000 };
+/* The call's sample mostly shows that there are no fill values. If it does not, rows of elements
+ * are read, one element in 32 of the array. They tell how many elements are extreme and, if these
+ * are enough, what the others are. A fill value is at least one of 1000 elements, and 16 of the
+ * samples.
+ */
+enum { ROWS = 64, ROW_LEAST = 32, ROW_MOST = 256, ONE_IN = 32, LEAST = 16, SHARE = 1000 };
 
 /* Samples that equal the end, and the range of those nearer to 0. */
 struct summary {
@@ -103,7 +104,7 @@ static bool end_repeats(const struct zmpi_sample *s, double end)
 
 static struct zmpi_fill find(const struct zmpi_sample *s, double end)
 {
-    struct zmpi_fill fill = {0, 0};
+    struct zmpi_fill fill = ZMPI_FILL_NONE;
     if (!end_repeats(s, end))
         return fill;
     const struct summary all = summarize(s, end);
@@ -120,106 +121,174 @@ static struct zmpi_fill find(const struct zmpi_sample *s, double end)
     return fill;
 }
 
-/* A few elements already show where all values of ordinary data lie. */
-static bool may_stand_apart(enum zmpi_type type, const void *src, size_t count, double end)
+/* ---- nearer to 0 than all others ---- */
+
+/* The three lowest values of samples, in order, and the three highest: +inf and -inf if there are
+ * fewer. */
+struct ends {
+    double low[3], high[3];
+};
+
+static void find_between(const double *x, size_t n, double low, double high, double *least,
+                         double *most)
 {
-    const size_t n = count < FEW ? count : FEW;
-    struct zmpi_sample s = {type, src, n, 1, zmpi_sample_step(count, n)};
-    double x[FEW];
-    size_t alike = 0;
-    if (!zmpi_sample_fetch(&s, x))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        x[i] = zmpi_sample_get(&s, i, 0);
-    s = (struct zmpi_sample){ZMPI_F64, (const unsigned char *)x, 1, n, n};
-    const struct summary few = summarize(&s, end);
-    if (!(few.min <= few.max) || is_apart(end, few.min, few.max))
+    *least = INFINITY;
+    *most = -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        const double above = (x[i] > low) & (x[i] < high) ? x[i] : (double)INFINITY;
+        const double below = (x[i] > low) & (x[i] < high) ? x[i] : -(double)INFINITY;
+        *least = above < *least ? above : *least;
+        *most = below > *most ? below : *most;
+    }
+}
+
+/* low, high: the ends of all data. */
+static struct ends find_ends(const double *x, size_t n, double low, double high)
+{
+    struct ends e = {.low = {low}, .high = {high}};
+    for (int i = 1; i < 3; i++)
+        find_between(x, n, e.low[i - 1], e.high[i - 1], &e.low[i], &e.high[i]);
+    return e;
+}
+
+/* Does each of these values, `lows` lowest and `highs` highest ones, stand apart from the rest? If
+ * the rest are all alike, these may be states. */
+static bool are_apart(const struct ends *e, int lows, int highs)
+{
+    const double low = e->low[lows], high = e->high[highs], span = high - low;
+    return low < high && (lows == 0 || low - e->low[lows - 1] > span) &&
+           (highs == 0 || e->high[highs - 1] - high > span);
+}
+
+/* How many of the lowest and of the highest values may be fill values: two together, or one. */
+static const struct {
+    int lows, highs;
+} splits[] = {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}};
+
+static bool may_be_near(const struct ends *e)
+{
+    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++)
+        if (are_apart(e, splits[i].lows, splits[i].highs))
+            return true;
+    return false;
+}
+
+static void find_near(const struct zmpi_sample *s, const struct ends *e, struct zmpi_fill *fill)
+{
+    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
+        const int lows = splits[i].lows, highs = splits[i].highs;
+        bool all = are_apart(e, lows, highs);
+        for (int k = 0; k < lows && all; k++)
+            all = end_repeats(s, e->low[k]);
+        for (int k = 0; k < highs && all; k++)
+            all = end_repeats(s, e->high[k]);
+        if (!all)
+            continue;
+        fill->low = lows ? e->low[0] : e->high[highs - 1];
+        fill->high = highs ? e->high[0] : e->low[lows - 1];
+        return;
+    }
+}
+
+/* The values of samples that are within the range and below a magnitude. */
+static size_t values_of(const struct zmpi_sample *s, const struct zmpi_range *range, double below,
+                        double *x)
+{
+    const double low = range->min, high = range->max;
+    size_t n = 0;
+    for (size_t k = 0; k < s->rows; k++)
+        for (size_t i = 0; i < s->row; i++) {
+            x[n] = zmpi_sample_get(s, k, i);
+            n += (x[n] >= low) & (x[n] <= high) & (fabs(x[n]) < below);
+        }
+    return n;
+}
+
+/* Adds fill values among those that are below the magnitudes of `fill`. Samples must show the ends
+ * of the data. */
+static void add_near(const struct zmpi_sample *s, const struct zmpi_range *range,
+                     struct zmpi_fill *fill)
+{
+    double *x = malloc(s->rows * s->row * sizeof *x), low, high;
+    if (!x)
+        return;
+    const size_t n = values_of(s, range, zmpi_fill_smallest(*fill), x);
+    find_between(x, n, -(double)INFINITY, INFINITY, &low, &high);
+    const struct ends e = find_ends(x, n, low, high);
+    find_near(s, &e, fill);
+    free(x);
+}
+
+/* ---- a look at samples ---- */
+
+/* The call's sample mostly shows that no end of the data can be a fill value. */
+static bool may_stand_apart(const struct zmpi_taken *t, const struct zmpi_range *range)
+{
+    const double end = larger(range->min, range->max);
+    const struct zmpi_sample s = zmpi_taken_sample(t);
+    double x[ZMPI_TAKEN_MOST];
+    const size_t n = values_of(&s, range, INFINITY, x);
+    const struct zmpi_sample few = {ZMPI_F64, (const unsigned char *)x, 1, n, n};
+    const struct summary all = summarize(&few, end);
+    if (!(all.min <= all.max) || is_apart(end, all.min, all.max))
+        return true;
+    const struct ends e = find_ends(x, n, range->min, range->max);
+    if (may_be_near(&e))
         return true;
     /* With two fill values, the smaller one hides the larger one's distance from the data. */
-    const double next = larger(few.min, few.max);
+    const double next = larger(all.min, all.max);
+    size_t alike = 0;
     for (size_t i = 0; i < n; i++)
         alike += x[i] == next; // NOLINT: exact on purpose
     if (alike < 2)
         return false;
-    const struct summary rest = summarize(&s, next);
+    const struct summary rest = summarize(&few, next);
     return is_apart(next, rest.min, rest.max);
 }
 
 struct zmpi_fill zmpi_fill_look_at(const struct zmpi_sample *s, const struct zmpi_range *range)
 {
-    const bool varies = s->rows * s->row >= LEAST && range->min < range->max;
-    return varies ? find(s, larger(range->min, range->max)) : (struct zmpi_fill){0, 0};
+    struct zmpi_fill fill = ZMPI_FILL_NONE;
+    if (s->rows * s->row < LEAST || !(range->min < range->max))
+        return fill;
+    fill = find(s, larger(range->min, range->max));
+    add_near(s, range, &fill);
+    return fill;
 }
 
-struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t count,
-                                const struct zmpi_range *range)
+struct zmpi_fill zmpi_fill_look(const struct zmpi_taken *t, const struct zmpi_range *range)
 {
-    const struct zmpi_fill none = {0, 0};
-    const double end = larger(range->min, range->max);
-    if ((type != ZMPI_F32 && type != ZMPI_F64) || count < LEAST || !(range->min < range->max) ||
-        !may_stand_apart(type, src, count, end))
+    const struct zmpi_fill none = ZMPI_FILL_NONE;
+    if ((t->type != ZMPI_F32 && t->type != ZMPI_F64) || t->count < LEAST || t->rows == 0 ||
+        !(range->min < range->max) || !may_stand_apart(t, range))
         return none;
-    const size_t part = count / ROWS / ONE_IN;
+    const size_t part = t->count / ROWS / ONE_IN;
     const size_t row = part < ROW_LEAST ? ROW_LEAST : part > ROW_MOST ? ROW_MOST : part;
-    struct zmpi_sample s = zmpi_sample_rows(type, src, count, ROWS, row);
-    void *copy = zmpi_device_holding(src) ? malloc(s.rows * s.row * sizeof(double)) : NULL;
-    const bool at_hand = (copy || !zmpi_device_holding(src)) && zmpi_sample_fetch(&s, copy);
+    struct zmpi_sample s = zmpi_sample_rows(t->type, t->src, t->count, ROWS, row);
+    void *copy = zmpi_device_holding(t->src) ? malloc(s.rows * s.row * sizeof(double)) : NULL;
+    const bool at_hand = (copy || !zmpi_device_holding(t->src)) && zmpi_sample_fetch(&s, copy);
     const struct zmpi_fill fill = at_hand ? zmpi_fill_look_at(&s, range) : none;
     free(copy);
     return fill;
 }
 
-/* Describes the samples that are not `end`. */
-static struct summary summarize_others(const struct zmpi_sample *s, double end)
+void zmpi_fill_keep(struct zmpi_job *job, const struct zmpi_taken *t)
 {
-    struct summary r = {0, 0, (double)INFINITY, -(double)INFINITY};
-    for (size_t k = 0; k < s->rows; k++)
-        for (size_t i = 0; i < s->row; i++) {
-            const double x = zmpi_sample_get(s, k, i);
-            if (x == end) // NOLINT: exact on purpose
-                continue;
-            r.min = x < r.min ? x : r.min;
-            r.max = x > r.max ? x : r.max;
-        }
-    return r;
-}
-
-static bool is_within(const struct zmpi_sample *s, double end)
-{
-    const struct summary others = summarize_others(s, end);
-    const double distance = end < others.min ? others.min - end : end - others.max;
-    return others.min < others.max && distance > others.max - others.min;
-}
-
-double zmpi_fill_within(enum zmpi_type type, const void *src, size_t count,
-                        const struct zmpi_range *range)
-{
-    const double end = fabs(range->max) >= fabs(range->min) ? range->min : range->max;
-    if ((type != ZMPI_F32 && type != ZMPI_F64) || count < FEW || !(fabs(end) > 0) ||
-        !(range->min < range->max) || zmpi_device_holding(src))
-        return 0;
-    const struct zmpi_sample few = {type, src, FEW, 1, zmpi_sample_step(count, FEW)};
-    const struct zmpi_sample s = zmpi_sample_rows(type, src, count, ROWS, ROW_LEAST);
-    return is_within(&few, end) && end_repeats(&s, end) && is_within(&s, end) ? end : 0;
-}
-
-void zmpi_fill_keep(struct zmpi_job *job, const void *src)
-{
-    const enum zmpi_type type = job->array.type;
-    unsigned char copy[FEW * sizeof(double)];
-    size_t count;
-    if ((type != ZMPI_F32 && type != ZMPI_F64) || job->bound.mode != ZMPI_ABS ||
-        zmpi_array_count(&job->array, &count) || count < LEAST)
+    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    if ((t->type != ZMPI_F32 && t->type != ZMPI_F64) || job->bound.mode != ZMPI_ABS ||
+        t->count < LEAST || t->rows == 0)
         return;
-    const size_t n = count < FEW ? count : FEW;
-    struct zmpi_sample s = {type, src, n, 1, zmpi_sample_step(count, n)};
-    if (!zmpi_sample_fetch(&s, copy))
-        return;
+    const struct zmpi_sample s = zmpi_taken_sample(t);
     const struct summary few = summarize(&s, job->keep);
-    const struct zmpi_range range = {few.min, few.max, (double)INFINITY};
-    const struct zmpi_fill fill = zmpi_fill_look(type, src, count, &range);
+    range.min = few.min;
+    range.max = few.max;
+    const struct zmpi_fill fill = zmpi_fill_look(t, &range);
     if (fill.most > 0)
         job->keep = fmin(job->keep, zmpi_fill_smallest(fill));
+    if (fill.low <= fill.high) {
+        zmpi_fills_add(&job->fills, fill.low);
+        zmpi_fills_add(&job->fills, fill.high);
+    }
 }
 
 double zmpi_fill_smallest(struct zmpi_fill fill)
@@ -227,14 +296,37 @@ double zmpi_fill_smallest(struct zmpi_fill fill)
     return fill.least > 0 ? fill.least : fill.most > 0 ? fill.most : (double)INFINITY;
 }
 
-struct zmpi_fill zmpi_fill_of(double smallest, double largest)
-{
-    return (struct zmpi_fill){smallest < largest ? smallest : 0, largest > 0 ? largest : 0};
-}
-
 struct zmpi_fill zmpi_fill_merge(struct zmpi_fill a, struct zmpi_fill b)
 {
-    return zmpi_fill_of(fmin(zmpi_fill_smallest(a), zmpi_fill_smallest(b)), fmax(a.most, b.most));
+    const double least = fmin(zmpi_fill_smallest(a), zmpi_fill_smallest(b));
+    const double most = fmax(a.most, b.most);
+    return (struct zmpi_fill){least < most ? least : 0, most, fmin(a.low, b.low),
+                              fmax(a.high, b.high)};
+}
+
+void zmpi_fill_say(struct zmpi_fill fill, double said[ZMPI_FILL_SAID])
+{
+    said[0] = zmpi_fill_smallest(fill);
+    said[1] = -fill.most;
+    said[2] = fill.low;
+    said[3] = -fill.high;
+}
+
+struct zmpi_fill zmpi_fill_heard(const double least[ZMPI_FILL_SAID])
+{
+    const double most = -least[1];
+    return (struct zmpi_fill){least[0] < most ? least[0] : 0, most, least[2], -least[3]};
+}
+
+bool zmpi_fills_add(struct zmpi_fills *fills, double value)
+{
+    for (int k = 0; k < fills->count; k++)
+        if (memcmp(&fills->value[k], &value, sizeof value) == 0)
+            return true;
+    if (fills->count == ZMPI_FILLS)
+        return false;
+    fills->value[fills->count++] = value;
+    return true;
 }
 
 /* Is the fill value apart from the range of all values below it? */
@@ -246,19 +338,58 @@ static bool stands_apart(double fill, const struct zmpi_range *all, const struct
            (!(all->min <= -fill) || is_apart(-fill, rest->min, rest->max));
 }
 
-void zmpi_fill_exclude(struct zmpi_fill fill, zmpi_fill_scan_fn *scan, void *context,
-                       struct zmpi_range *range)
+/* Finds a magnitude that stands apart. *threshold: it, if there is one. */
+static void exclude_magnitude(struct zmpi_fill fill, zmpi_fill_scan_fn *scan, void *context,
+                              const struct zmpi_fills *fills, double *threshold,
+                              struct zmpi_range *range)
 {
     const double magnitude[] = {fill.least, fill.most};
     for (int i = 0; i < 2; i++) {
         struct zmpi_range rest;
-        if (!(magnitude[i] > 0) || !scan(context, magnitude[i], &rest) ||
+        if (!(magnitude[i] > 0) || !scan(context, magnitude[i], fills, &rest) ||
             !stands_apart(magnitude[i], range, &rest))
             continue;
         rest.fill = fmin(rest.fill, fmin(range->fill, magnitude[i]));
         *range = rest;
+        *threshold = magnitude[i];
         return;
     }
+}
+
+static bool is_beyond(double value, const struct zmpi_range *rest)
+{
+    const double distance = value < rest->min ? rest->min - value : value - rest->max;
+    return rest->min < rest->max && distance > rest->max - rest->min;
+}
+
+/* Are these values, low and high (which may be one), fill values? */
+static bool exclude_near(double low, double high, zmpi_fill_scan_fn *scan, void *context,
+                         double threshold, struct zmpi_fills *fills, struct zmpi_range *range)
+{
+    struct zmpi_fills more = *fills;
+    struct zmpi_range rest;
+    if (zmpi_fills_add(&more, low) && zmpi_fills_add(&more, high) &&
+        scan(context, threshold, &more, &rest) && is_beyond(low, &rest) && is_beyond(high, &rest)) {
+        rest.fill = range->fill;
+        *range = rest;
+        *fills = more;
+        return true;
+    }
+    return false;
+}
+
+void zmpi_fill_exclude(struct zmpi_fill fill, double threshold, zmpi_fill_scan_fn *scan,
+                       void *context, struct zmpi_fills *fills, struct zmpi_range *range)
+{
+    exclude_magnitude(fill, scan, context, fills, &threshold, range);
+    if (fill.low < fill.high &&
+        exclude_near(fill.low, fill.high, scan, context, threshold, fills, range))
+        return;
+    if (fill.low <= range->min &&
+        exclude_near(fill.low, fill.low, scan, context, threshold, fills, range))
+        return;
+    if (fill.high >= range->max)
+        exclude_near(fill.high, fill.high, scan, context, threshold, fills, range);
 }
 
 /* ---- an array in the host's memory ---- */
@@ -267,21 +398,25 @@ struct array {
     enum zmpi_type type;
     const void *src;
     size_t count;
-    struct zmpi_fills fills;
     int threads;
 };
 
-static bool scan_array(void *context, double threshold, struct zmpi_range *range)
+static bool scan_array(void *context, double threshold, const struct zmpi_fills *fills,
+                       struct zmpi_range *range)
 {
     const struct array *a = context;
-    zmpi_range_without(a->type, a->src, a->count, threshold, &a->fills, a->threads, range);
+    zmpi_range_without(a->type, a->src, a->count, threshold, fills, a->threads, range);
     return true;
 }
 
 void zmpi_fill_range(enum zmpi_type type, const void *src, size_t count, double threshold,
-                     const struct zmpi_fills *fills, int threads, struct zmpi_range *range)
+                     struct zmpi_fills *fills, int threads, struct zmpi_range *range)
 {
-    struct array a = {type, src, count, fills ? *fills : (struct zmpi_fills){0}, threads};
-    scan_array(&a, threshold, range);
-    zmpi_fill_exclude(zmpi_fill_look(type, src, count, range), scan_array, &a, range);
+    struct array a = {type, src, count, threads};
+    struct zmpi_fills none = {0};
+    struct zmpi_taken taken;
+    fills = fills ? fills : &none;
+    scan_array(&a, threshold, fills, range);
+    zmpi_sample_take(&taken, type, src, count);
+    zmpi_fill_exclude(zmpi_fill_look(&taken, range), threshold, scan_array, &a, fills, range);
 }

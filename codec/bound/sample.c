@@ -53,3 +53,42 @@ struct zmpi_sample zmpi_sample_rows(enum zmpi_type type, const void *src, size_t
         step--;
     return (struct zmpi_sample){type, src, rows, row, 2 * step};
 }
+
+/* The longer rows of larger calls: one element for so many bytes. */
+enum { BYTES_PER_ELEMENT = 256 << 10, ROW_LEAST = 4 };
+
+/* Copies rows, whose length is a multiple of 16 bytes. */
+static void copy_rows(const struct zmpi_sample *s, size_t width, unsigned char *copy)
+{
+    const size_t bytes = s->row * width;
+    for (size_t k = 0; k < s->rows; k++) {
+        const unsigned char *at = s->at + k * s->stride * width;
+        for (size_t i = 0; i < bytes; i += 16, copy += 16)
+            memcpy(copy, at + i, 16);
+    }
+}
+
+void zmpi_sample_take(struct zmpi_taken *t, enum zmpi_type type, const void *src, size_t count)
+{
+    const size_t width = zmpi_type_size(type), wanted = count * width / BYTES_PER_ELEMENT;
+    const size_t row = wanted < ROW_LEAST        ? ROW_LEAST
+                       : wanted > ZMPI_TAKEN_ROW ? ZMPI_TAKEN_ROW
+                                                 : wanted / ROW_LEAST * ROW_LEAST;
+    t->type = type;
+    t->src = src;
+    t->count = count;
+    t->rows = t->row = 0;
+    if ((type != ZMPI_F32 && type != ZMPI_F64) || count == 0)
+        return;
+    struct zmpi_sample s = zmpi_sample_rows(type, src, count, ZMPI_TAKEN_ROWS, row);
+    if (!zmpi_sample_fetch(&s, t->copy))
+        return;
+    t->rows = s.rows;
+    t->row = s.row;
+    if (s.at == (const unsigned char *)t->copy) /* a device held them */
+        return;
+    if (s.rows == 1)
+        memcpy(t->copy, s.at, s.row * width);
+    else
+        copy_rows(&s, width, (unsigned char *)t->copy);
+}

@@ -1,6 +1,6 @@
 /*
- * sample.h - elements sampled from all over an array, in the host's or a device's memory. steady,
- * whole and fill use them.
+ * sample.h - elements sampled from all over an array, in the host's or a device's memory. A call's
+ * sample is taken once; whoever judges the call looks at it first (judgement.h, fill.h, whole.h).
  */
 #ifndef ZMPI_SAMPLE_H
 #define ZMPI_SAMPLE_H
@@ -43,5 +43,27 @@ struct zmpi_sample zmpi_sample_rows(enum zmpi_type type, const void *src, size_t
  * column of a table each time, and every other element, which are all even among consecutive
  * numbers. */
 size_t zmpi_sample_step(size_t count, size_t n);
+
+/* The sample of a call: short rows, longer ones in a larger call, so that it is at most a hundredth
+ * of the call's bytes (calls below 256 KiB: 256 elements). All that is read of the call is read
+ * once, before the caches hold other data. */
+enum {
+    ZMPI_TAKEN_ROWS = 64,
+    ZMPI_TAKEN_ROW = 16,
+    ZMPI_TAKEN_MOST = ZMPI_TAKEN_ROWS * ZMPI_TAKEN_ROW
+};
+struct zmpi_taken {
+    enum zmpi_type type;
+    const void *src;
+    size_t count;     /* of src */
+    size_t rows, row; /* of the sample; rows 0: it could not be read */
+    double copy[ZMPI_TAKEN_MOST];
+};
+
+void zmpi_sample_take(struct zmpi_taken *taken, enum zmpi_type type, const void *src, size_t count);
+static inline struct zmpi_sample zmpi_taken_sample(const struct zmpi_taken *t)
+{
+    return (struct zmpi_sample){t->type, (const unsigned char *)t->copy, t->rows, t->row, t->row};
+}
 
 #endif

@@ -6,47 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bound/sample.h"
-
 enum { SAMPLES = 64 };
 
 /* The value of the lowest bit that is set in x, which is finite and not 0. */
 static double lowest_bit(double x)
 {
-    int exponent;
-    const uint64_t n = (uint64_t)ldexp(frexp(fabs(x), &exponent), DBL_MANT_DIG);
-    return ldexp(1, exponent - DBL_MANT_DIG + __builtin_ctzll(n));
+    enum { MANTISSA = DBL_MANT_DIG - 1, EXPONENTS = 2047, LEAST = DBL_MIN_EXP - DBL_MANT_DIG };
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const int exponent = (int)(bits >> MANTISSA & EXPONENTS);
+    bits &= ((uint64_t)1 << MANTISSA) - 1;
+    bits |= (uint64_t)(exponent > 0) << MANTISSA;
+    return ldexp(1, LEAST + (exponent > 0 ? exponent - 1 : 0) + __builtin_ctzll(bits));
 }
 
 /* Ordinary floats end after the first few. */
 static double unit_of(const struct zmpi_job *job, const struct zmpi_sample *s)
 {
+    const size_t n = s->rows > 1 ? s->rows : s->row < SAMPLES ? s->row : SAMPLES;
+    const size_t step = s->rows > 1 ? 0 : zmpi_sample_step(s->row, n);
     double unit = 0;
-    for (size_t i = 0, others = 0; i < s->rows; i++) {
-        const double x = zmpi_sample_get(s, i, 0);
+    for (size_t i = 0, others = 0; i < n; i++) {
+        /* not the first of each row, which all have an even place */
+        const double x =
+            s->rows > 1 ? zmpi_sample_get(s, i, i % s->row) : zmpi_sample_get(s, 0, i * step);
         if (!(fabs(x) < job->keep) || !(fabs(x) > 0) || !isfinite(x))
             continue;
         const double bit = lowest_bit(x);
         if (bit >= job->abs_bound)
             unit = unit > 0 && unit < bit ? unit : bit;
-        else if (++others > s->rows / 16)
+        else if (++others > n / 16)
             return 0;
     }
     return unit;
 }
 
-double zmpi_whole_unit(const struct zmpi_job *job, const void *src)
+double zmpi_whole_unit(const struct zmpi_job *job, const struct zmpi_taken *t)
 {
-    const enum zmpi_type type = job->array.type;
-    unsigned char copy[SAMPLES * sizeof(double)];
-    size_t count;
-    if ((type != ZMPI_F32 && type != ZMPI_F64) || job->bound.mode == ZMPI_RATIO ||
-        !(job->abs_bound > 0) || !isfinite(job->abs_bound) ||
-        zmpi_array_count(&job->array, &count) || count == 0)
+    if (job->bound.mode == ZMPI_RATIO || !(job->abs_bound > 0) || !isfinite(job->abs_bound) ||
+        t->rows == 0)
         return 0;
-    const size_t n = count < SAMPLES ? count : SAMPLES;
-    struct zmpi_sample s = {type, src, n, 1, zmpi_sample_step(count, n)};
-    return zmpi_sample_fetch(&s, copy) ? unit_of(job, &s) : 0;
+    const struct zmpi_sample s = zmpi_taken_sample(t);
+    return unit_of(job, &s);
 }
 
 /* Of so many samples 16 are small enough to have a fraction, if they were ordinary floats. */

@@ -3,52 +3,39 @@
 
 #include <stdio.h>
 
-/* Rows of samples: ROWS places suffice to see few wrong values among many. Rows are longer in a
- * larger call, up to ROW_MOST, where they cost no larger part of it. */
-enum { ROWS = 64, ROW = 4, ROW_MOST = 16, BYTES_PER_SAMPLE = 256 << 10 };
-
-static struct zmpi_sample rows_of(enum zmpi_type type, const void *src, size_t count)
-{
-    const size_t wanted = count * zmpi_type_size(type) / BYTES_PER_SAMPLE;
-    const size_t row = wanted < ROW ? ROW : wanted > ROW_MOST ? ROW_MOST : wanted;
-    return zmpi_sample_rows(type, src, count, ROWS, row);
-}
-
 /* True: the data are plainly floats of this type. False tells nothing. */
-static bool is_plain(struct zmpi_judgement *j, enum zmpi_type type, const void *src, size_t count)
+static bool is_plain(struct zmpi_judgement *j, const struct zmpi_taken *t)
 {
-    double copy[ROWS * ROW_MOST];
-    struct zmpi_sample s = rows_of(type, src, count);
-    j->plain = (struct zmpi_plain){0};
-    if (zmpi_sample_fetch(&s, copy))
-        j->plain = zmpi_plain_look(&s);
+    const struct zmpi_sample s = zmpi_taken_sample(t);
+    j->plain = t->rows ? zmpi_plain_look(&s) : (struct zmpi_plain){0};
     return j->plain.is;
 }
 
-void zmpi_judge(struct zmpi_judgement *j, enum zmpi_type type, const void *src, size_t count,
-                bool known)
+void zmpi_judge(struct zmpi_judgement *j, const struct zmpi_taken *t, bool known)
 {
     if (j->order.values >= ZMPI_ORDER_ENOUGH || known)
         j->order = (struct zmpi_order){0};
     j->looks = ZMPI_LOOKS_RIGHT;
     j->is_wrong = false;
-    if (type != ZMPI_F32 && type != ZMPI_F64)
+    if (t->type != ZMPI_F32 && t->type != ZMPI_F64)
         return;
-    if (is_plain(j, type, src, count)) {
+    if (is_plain(j, t)) {
         j->order = (struct zmpi_order){.values = j->plain.telling};
         return;
     }
     if (!known)
-        j->looks = zmpi_looks_like(type, src, count);
-    if (!zmpi_device_holding(src) && j->looks != ZMPI_LOOKS_TEXT) /* text needs no other proof */
-        zmpi_order_look(&j->order, type, src, count);
+        j->looks = zmpi_looks_like(t->type, t->src, t->count);
+    if (!zmpi_device_holding(t->src) && j->looks != ZMPI_LOOKS_TEXT) /* text needs no other proof */
+        zmpi_order_look(&j->order, t->type, t->src, t->count);
     j->is_wrong = j->looks != ZMPI_LOOKS_RIGHT || zmpi_order_is_wrong(&j->order);
 }
 
 bool zmpi_is_wrong(enum zmpi_type type, const void *src, size_t count)
 {
     struct zmpi_judgement j = {0};
-    zmpi_judge(&j, type, src, count, false);
+    struct zmpi_taken taken;
+    zmpi_sample_take(&taken, type, src, count);
+    zmpi_judge(&j, &taken, false);
     return j.is_wrong;
 }
 

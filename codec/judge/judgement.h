@@ -1,6 +1,6 @@
 /*
- * judgement.h - are a call's floats what their datatype says? One sample answers for most data; if
- * it does not, each judge reads what it needs.
+ * judgement.h - are a call's floats what their datatype says? The call's sample answers for most
+ * data; if it does not, each judge reads what it needs.
  */
 #ifndef ZMPI_JUDGEMENT_H
 #define ZMPI_JUDGEMENT_H
@@ -16,11 +16,10 @@ struct zmpi_judgement {
     bool is_wrong;           /* by order, looks, or both: such data stay exact */
 };
 
-/* Judges an array in the host's or a device's memory. known: the program tells the type of each
- * call; then the looks are not judged, and earlier calls tell nothing about this one. j: all 0, or
- * the judgement of the call before. */
-void zmpi_judge(struct zmpi_judgement *j, enum zmpi_type type, const void *src, size_t count,
-                bool known);
+/* Judges a call in the host's or a device's memory by its sample. known: the program tells the type
+ * of each call; then the looks are not judged, and earlier calls tell nothing about this one. j:
+ * all 0, or the judgement of the call before. */
+void zmpi_judge(struct zmpi_judgement *j, const struct zmpi_taken *taken, bool known);
 /* Are the data something else, or in the other byte order? Judges this call alone. */
 bool zmpi_is_wrong(enum zmpi_type type, const void *src, size_t count);
 

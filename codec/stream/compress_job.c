@@ -20,9 +20,15 @@ static enum zmpi_status compress_open(const struct zmpi_device *device, const st
 
 void zmpi_job_look(struct zmpi_job *job, const void *src)
 {
+    struct zmpi_taken taken;
+    size_t count;
     zmpi_steady_finer(job, src);
-    zmpi_fill_keep(job, src);
-    job->unit = zmpi_whole_unit(job, src);
+    job->unit = 0;
+    if (zmpi_array_count(&job->array, &count) || !(job->abs_bound > 0))
+        return;
+    zmpi_sample_take(&taken, job->array.type, src, count);
+    zmpi_fill_keep(job, &taken);
+    job->unit = zmpi_whole_unit(job, &taken);
 }
 
 bool zmpi_job_is_for_cpu(const struct zmpi_job *job)

@@ -174,7 +174,7 @@ static int write_record(struct tool_work *w, int c, uint64_t at, uint64_t order,
     enum zmpi_status status = zmpi_job_make(array, &w->bound, &w->range[c], &job);
     if (!status) {
         zmpi_job_threshold(&job, w->options.threshold);
-        zmpi_job_fills(&job, &w->options.fill);
+        zmpi_job_fills(&job, &w->fills[c]);
         job.threads = tool_threads();
         job.encoder = w->encoder;
         job.variant = w->variant;
@@ -376,6 +376,8 @@ int tool_compress(int argc, char **argv)
         status = check(&w);
     if (!status && !w.shape_known)
         status = tool_find_shape(&w);
+    for (int c = 0; c < ZMPI_COMPONENTS_MOST; c++)
+        w.fills[c] = w.options.fill;
     if (!status && zmpi_bound_needs_range(&w.bound))
         status = tool_find_ranges(&w);
     if (!status)

@@ -10,7 +10,7 @@ struct tool_work {
     struct zmpi_options options;
     enum zmpi_type type;
     struct zmpi_bound bound;
-    bool bound_given, verbose, looks_told, fill_told;
+    bool bound_given, verbose, looks_told;
     int encoder; /* 0: not given */
     enum zmpi_variant variant;
     size_t shape[3];  /* of one component; 0 0 0: not given */
@@ -20,9 +20,10 @@ struct tool_work {
     struct tool_output out;
     struct zmpi_header header;
     struct zmpi_range range[ZMPI_COMPONENTS_MOST]; /* of each component */
-    struct zmpi_container container;               /* the records that were written so far */
-    double least_bound, most_bound;                /* absolute, of all records */
-    double coded;                                  /* bytes of the records' streams */
+    struct zmpi_fills fills[ZMPI_COMPONENTS_MOST];
+    struct zmpi_container container; /* the records that were written so far */
+    double least_bound, most_bound;  /* absolute, of all records */
+    double coded;                    /* bytes of the records' streams */
 };
 
 /* compress_look.c: what the field is; messages on failure. */

@@ -41,23 +41,10 @@ int tool_read_component(struct tool_work *w, int c, uint64_t at, unsigned char *
     return status;
 }
 
-/* Notes what may be fill values; prints one that only the user can name. */
-static void look_for_fill(struct tool_work *w, const void *data, size_t count,
-                          const struct zmpi_range *range, struct zmpi_fill *fill)
-{
-    const double within =
-        w->options.fill.count || w->fill_told ? 0 : zmpi_fill_within(w->type, data, count, range);
-    *fill = zmpi_fill_merge(*fill, zmpi_fill_look(w->type, data, count, range));
-    if (!(fabs(within) > 0))
-        return;
-    w->fill_told = true;
-    printf("%.9g is there many times, apart from all others and nearer to 0: it makes the bound "
-           "larger; --fill=%.9g keeps it exactly\n",
-           within, within);
-}
-
-/* Values from the threshold on do not count. fill: gets candidates for fill values, unless NULL. */
-static int scan_component(struct tool_work *w, int c, double threshold, struct zmpi_range *range,
+/* Values from the threshold on, and `fills`, do not count. fill: gets candidates for fill values,
+ * unless NULL. */
+static int scan_component(struct tool_work *w, int c, double threshold,
+                          const struct zmpi_fills *fills, struct zmpi_range *range,
                           struct zmpi_fill *fill)
 {
     const size_t width = zmpi_type_size(w->type), point = width * (size_t)tool_components(w),
@@ -71,12 +58,14 @@ static int scan_component(struct tool_work *w, int c, double threshold, struct z
         struct zmpi_range part;
         status = tool_read_component(w, c, at, buffer, buffer + SCAN_BYTES, &n);
         if (!status) {
-            zmpi_range_without(w->type, buffer, n / width, threshold, &w->options.fill,
-                               tool_threads(), &part);
+            zmpi_range_without(w->type, buffer, n / width, threshold, fills, tool_threads(), &part);
             zmpi_range_merge(range, &part);
         }
-        if (!status && fill)
-            look_for_fill(w, buffer, n / width, &part, fill);
+        if (!status && fill) {
+            struct zmpi_taken taken;
+            zmpi_sample_take(&taken, w->type, buffer, n / width);
+            *fill = zmpi_fill_merge(*fill, zmpi_fill_look(&taken, &part));
+        }
     }
     free(buffer);
     return status;
@@ -88,10 +77,11 @@ struct scanned {
 };
 
 /* zmpi_fill_scan_fn */
-static bool scan_below(void *context, double threshold, struct zmpi_range *range)
+static bool scan_below(void *context, double threshold, const struct zmpi_fills *fills,
+                       struct zmpi_range *range)
 {
     const struct scanned *s = context;
-    return scan_component(s->work, s->component, threshold, range, NULL) == TOOL_OK;
+    return scan_component(s->work, s->component, threshold, fills, range, NULL) == TOOL_OK;
 }
 
 int tool_find_ranges(struct tool_work *w)
@@ -99,10 +89,11 @@ int tool_find_ranges(struct tool_work *w)
     int status = TOOL_OK;
     for (int c = 0; c < tool_components(w) && !status; c++) {
         struct scanned s = {w, c};
-        struct zmpi_fill fill = {0, 0};
-        status = scan_component(w, c, w->options.threshold, &w->range[c], &fill);
+        struct zmpi_fill fill = ZMPI_FILL_NONE;
+        status = scan_component(w, c, w->options.threshold, &w->fills[c], &w->range[c], &fill);
         if (!status)
-            zmpi_fill_exclude(fill, scan_below, &s, &w->range[c]);
+            zmpi_fill_exclude(fill, w->options.threshold, scan_below, &s, &w->fills[c],
+                              &w->range[c]);
     }
     return status;
 }
@@ -153,7 +144,9 @@ int tool_check_data(struct tool_work *w, const unsigned char *input, size_t byte
     char text[ZMPI_JUDGEMENT_TEXT];
     if (w->bound.mode == ZMPI_LOSSLESS)
         return TOOL_OK;
-    zmpi_judge(&j, w->type, input, bytes / zmpi_type_size(w->type), false);
+    struct zmpi_taken taken;
+    zmpi_sample_take(&taken, w->type, input, bytes / zmpi_type_size(w->type));
+    zmpi_judge(&j, &taken, false);
     if (w->verbose && !w->looks_told) {
         w->looks_told = true;
         zmpi_judgement_text(&j, w->type, text);

@@ -130,18 +130,18 @@ static void make_plan(struct zfile *f, struct zplan *p, const void *buf, MPI_Cou
 /* The range of all ranks' data, as in a collective call. */
 static void find_range(struct zfile *f, struct zplan *p, bool together, struct zmpi_range *range)
 {
-    struct zmpi_fill fill = {0, 0};
+    struct zmpi_fill fill = ZMPI_FILL_NONE;
     *range = ZMPI_RANGE_EMPTY;
     if (p->memory.bytes)
         zplan_range(f, p, range, &fill);
     if (together) {
-        double mine[5] = {range->min, -range->max, range->fill, -fill.most,
-                          zmpi_fill_smallest(fill)};
-        double all[5];
-        if (PMPI_Allreduce(mine, all, 5, MPI_DOUBLE, MPI_MIN, f->comm))
+        enum { NUMBERS = 3 + ZMPI_FILL_SAID };
+        double mine[NUMBERS] = {range->min, -range->max, range->fill}, all[NUMBERS];
+        zmpi_fill_say(fill, mine + 3);
+        if (PMPI_Allreduce(mine, all, NUMBERS, MPI_DOUBLE, MPI_MIN, f->comm))
             return;
         *range = (struct zmpi_range){all[0], -all[1], all[2]};
-        fill = zmpi_fill_of(all[4], -all[3]);
+        fill = zmpi_fill_heard(all + 3);
     }
     zplan_exclude(f, p, fill, together ? f->comm : MPI_COMM_NULL, range);
 }

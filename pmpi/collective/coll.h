@@ -219,7 +219,8 @@ enum zcall_kind { ZCALL_COMPRESSED, ZCALL_RAW_FASTER, ZCALL_RAW_NODE, ZCALL_PASS
 struct zapart {
     struct zmpi_range range[ZMPI_COMPONENTS_MOST];
     struct zmpi_fill fill[ZMPI_COMPONENTS_MOST];
-    int only;                        /* the one component that a scan with `below` is for */
+    struct zmpi_fills fills[ZMPI_COMPONENTS_MOST];
+    int only;                        /* the one component that a scan `again` is for */
     int place[ZMPI_COMPONENTS_MOST]; /* for a ratio: the place by which each was coded before */
 };
 
@@ -235,7 +236,10 @@ struct zcall {
     uint64_t steps; /* pieces of the block with the most pieces, of all ranks */
     struct zmpi_range range;
     struct zmpi_fill fill;           /* possible fill values */
+    struct zmpi_fills fills;         /* those that the user names, and others that were found */
+    bool again;                      /* a scan without fill values: */
     double below;                    /* only values of smaller magnitudes count; 0: all */
+    struct zmpi_fills without;       /* these do not */
     struct zmpi_ratio_search search; /* for a ratio of all data of the call */
     int components;                  /* of this rank's data; below 0: blocks; 0: it has no data.
                                       * After the agreement those of all ranks; 1: one array */
@@ -358,11 +362,11 @@ bool zpiece_has_numbers(const struct zcall *c, enum zmpi_type element, const voi
  * Floats that are not numbers are kept exactly. */
 bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
                 int encoder, struct zmpi_job *job);
-/* Makes the job for an array of this range, in which the piece's own job has shown floats. Its
- * bound stays open if the user wants a ratio. */
+/* Makes the job for an array of this range without these fill values, in which the piece's own job
+ * has shown floats. Its bound stays open if the user wants a ratio. */
 bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
-                     const struct zmpi_bound *bound, const struct zmpi_range *range, int encoder,
-                     struct zmpi_job *job);
+                     const struct zmpi_bound *bound, const struct zmpi_range *range,
+                     const struct zmpi_fills *fills, int encoder, struct zmpi_job *job);
 /* Codes to a stream of less than `room` bytes, or returns 0. holder: the device with the data's
  * memory; NULL: the host. */
 size_t zpiece_stream(struct zcall *c, const struct zmpi_device *holder, const unsigned char *data,

@@ -17,7 +17,7 @@ static void job_of(const void *context, int k, struct zmpi_job *job)
     *job = (struct zmpi_job){.abs_bound = 0};
     zmpi_job_make(&any, &o->bound, &c->apart.range[k], job);
     zmpi_job_threshold(job, o->threshold);
-    zmpi_job_fills(job, &o->fill);
+    zmpi_job_fills(job, &c->apart.fills[k]);
     zmpi_options_encoder(o, &job->variant);
     job->encoder = c->way;
 }

@@ -61,6 +61,9 @@ bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all
     struct zcomm *s = c->state = state_of(c, bytes);
     if (!s || !selected(&s->options, op) || (all_know && !zrule_enough(c)))
         return false;
+    c->fills = s->options.fill;
+    for (int k = 0; k < ZMPI_COMPONENTS_MOST; k++)
+        c->apart.fills[k] = c->fills;
     if (root < 0 || root >= s->ranks) /* MPI reports it */
         return false;
     s->stats.calls++;

@@ -93,16 +93,16 @@ void zapart_scan(struct zcall *c, enum zmpi_type type, const void *data, size_t 
 {
     const struct zmpi_options *o = &c->state->options;
     const int n = c->components, only = c->apart.only;
-    const int first = c->below > 0 ? only : 0, end = c->below > 0 ? only + 1 : n;
-    const double threshold = c->below > 0 ? c->below : o->threshold;
+    const int first = c->again ? only : 0, end = c->again ? only + 1 : n;
+    const double threshold = c->again ? c->below : o->threshold;
     struct zmpi_range range[ZMPI_COMPONENTS_MOST];
     for (int k = first; k < end; k++)
         range[k] = ZMPI_RANGE_EMPTY;
-    zmpi_components_range(type, data, count, n, first, end, threshold, &o->fill,
-                          zruntime_threads(o), range);
+    zmpi_components_range(type, data, count, n, first, end, threshold,
+                          c->again ? &c->without : &o->fill, zruntime_threads(o), range);
     for (int k = first; k < end; k++) {
         zmpi_range_merge(&c->apart.range[k], &range[k]);
-        if (!(c->below > 0))
+        if (!c->again)
             c->apart.fill[k] = zmpi_fill_merge(
                 c->apart.fill[k], zmpi_component_fill(type, data, count, n, k, &range[k]));
     }
@@ -110,7 +110,7 @@ void zapart_scan(struct zcall *c, enum zmpi_type type, const void *data, size_t 
 
 int zapart_share_ranges(struct zcall *c)
 {
-    enum { EACH = 5 };
+    enum { EACH = 3 + ZMPI_FILL_SAID };
     double mine[EACH * ZMPI_COMPONENTS_MOST] = {0}, all[EACH * ZMPI_COMPONENTS_MOST];
     struct zapart *a = &c->apart;
     const int n = zapart_number(c);
@@ -119,14 +119,13 @@ int zapart_share_ranges(struct zcall *c)
         m[0] = a->range[k].min;
         m[1] = -a->range[k].max;
         m[2] = a->range[k].fill;
-        m[3] = zmpi_fill_smallest(a->fill[k]);
-        m[4] = -a->fill[k].most;
+        zmpi_fill_say(a->fill[k], m + 3);
     }
     int rc = PMPI_Allreduce(mine, all, EACH * n, MPI_DOUBLE, MPI_MIN, c->state->comm);
     for (int k = 0; k < n && !rc; k++) {
         const double *m = &all[EACH * k];
         a->range[k] = (struct zmpi_range){m[0], -m[1], m[2]};
-        a->fill[k] = zmpi_fill_of(m[3], -m[4]);
+        a->fill[k] = zmpi_fill_heard(m + 3);
     }
     return rc;
 }
@@ -138,7 +137,8 @@ bool zapart_job(const struct zcall *c, const struct zmpi_job *whole, int compone
 {
     const struct zmpi_array a =
         c->components < 0 ? whole->array : zblock_component(&whole->array, (size_t)c->components);
-    if (!zpiece_make_job(c, &a, &whole->bound, &c->apart.range[component], whole->encoder, job))
+    if (!zpiece_make_job(c, &a, &whole->bound, &c->apart.range[component],
+                         &c->apart.fills[component], whole->encoder, job))
         return false;
     if (zmpi_job_open(job))
         zapart_ratio_apply(c, component, job);

@@ -14,9 +14,11 @@ static void look_for_fill(struct zcall *c, enum zmpi_type element, const void *d
                           int block, const struct zmpi_range *range)
 {
     struct zmpi_fill *fill = block < 0 ? &c->fill : &c->apart.fill[block];
-    if (c->below > 0)
+    struct zmpi_taken taken;
+    if (c->again)
         return;
-    *fill = zmpi_fill_merge(*fill, zmpi_fill_look(element, data, count, range));
+    zmpi_sample_take(&taken, element, data, count);
+    *fill = zmpi_fill_merge(*fill, zmpi_fill_look(&taken, range));
 }
 
 /* Scans on the device that holds the data, or on the CPU, since only that separates components.
@@ -25,7 +27,8 @@ static bool scan(struct zcall *c, const struct zblock *b, struct zpart *part, ui
                  int block, unsigned char *scratch, struct zmpi_range *range)
 {
     const struct zmpi_options *o = &c->state->options;
-    const double threshold = c->below > 0 ? c->below : o->threshold;
+    const double threshold = c->again ? c->below : o->threshold;
+    const struct zmpi_fills *fills = c->again ? &c->without : &o->fill;
     const enum zmpi_type element = b->type->element;
     const size_t count = bytes / zmpi_type_size(element);
     const bool apart = c->components > 1;
@@ -37,11 +40,11 @@ static bool scan(struct zcall *c, const struct zblock *b, struct zpart *part, ui
         zapart_scan(c, element, part->data, count);
         return true;
     }
-    const struct zmpi_device *holder = o->fill.count ? NULL : part->holder;
+    const struct zmpi_device *holder = fills->count ? NULL : part->holder;
     if (!holder || holder->range(element, part->data, count, threshold, range)) {
         if (!zpart_to_host(part, bytes, scratch))
             return false;
-        zmpi_range_without(element, part->data, count, threshold, &o->fill, zruntime_threads(o),
+        zmpi_range_without(element, part->data, count, threshold, fills, zruntime_threads(o),
                            range);
     }
     look_for_fill(c, element, part->data, count, block, range);
@@ -61,7 +64,7 @@ void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
         struct zpart part;
         const int block = zapart_block(c, b, at);
         n = zblock_piece(b, at);
-        if (block >= 0 && c->below > 0 && block != c->apart.only)
+        if (block >= 0 && c->again && block != c->apart.only)
             continue;
         c->scanned += n;
         good = zblock_read(b, at, n, scratch, &part);
@@ -79,13 +82,13 @@ void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
 
 static int share_range(struct zcall *c)
 {
-    double mine[5] = {c->range.min, -c->range.max, c->range.fill, -c->fill.most,
-                      zmpi_fill_smallest(c->fill)},
-           all[5];
-    int rc = PMPI_Allreduce(mine, all, 5, MPI_DOUBLE, MPI_MIN, c->state->comm);
+    enum { NUMBERS = 3 + ZMPI_FILL_SAID };
+    double mine[NUMBERS] = {c->range.min, -c->range.max, c->range.fill}, all[NUMBERS];
+    zmpi_fill_say(c->fill, mine + 3);
+    int rc = PMPI_Allreduce(mine, all, NUMBERS, MPI_DOUBLE, MPI_MIN, c->state->comm);
     if (!rc) {
         c->range = (struct zmpi_range){all[0], -all[1], all[2]};
-        c->fill = zmpi_fill_of(all[4], -all[3]);
+        c->fill = zmpi_fill_heard(all + 3);
     }
     return rc;
 }
@@ -99,13 +102,16 @@ struct all_data {
 };
 
 /* zmpi_fill_scan_fn. Shares only the range, since fill values are known. */
-static bool range_below(void *context, double threshold, struct zmpi_range *range)
+static bool range_below(void *context, double threshold, const struct zmpi_fills *fills,
+                        struct zmpi_range *range)
 {
     struct all_data *a = context;
     struct zcall *c = a->call;
     struct zmpi_range *r = a->range;
     double all[3];
+    c->again = true;
     c->below = threshold;
+    c->without = *fills;
     *r = ZMPI_RANGE_EMPTY;
     a->scan(c, a->context);
     const double mine[3] = {r->min, -r->max, r->fill};
@@ -116,13 +122,14 @@ static bool range_below(void *context, double threshold, struct zmpi_range *rang
 }
 
 static int exclude_fill(struct zcall *c, zcall_scan_fn *scan_blocks, void *context,
-                        struct zmpi_fill fill, struct zmpi_range *range)
+                        struct zmpi_fill fill, struct zmpi_fills *fills, struct zmpi_range *range)
 {
     struct all_data a = {c, scan_blocks, context, range, MPI_SUCCESS};
     struct zmpi_range found = *range;
-    zmpi_fill_exclude(fill, range_below, &a, &found);
+    *fills = c->state->options.fill;
+    zmpi_fill_exclude(fill, c->state->options.threshold, range_below, &a, fills, &found);
     *range = found;
-    c->below = 0;
+    c->again = false;
     return a.rc;
 }
 
@@ -130,13 +137,15 @@ static int exclude_fill(struct zcall *c, zcall_scan_fn *scan_blocks, void *conte
 static int find_ranges(struct zcall *c, zcall_scan_fn *scan_blocks, void *context)
 {
     struct zapart *a = &c->apart;
-    for (int k = 0; k < zapart_number(c); k++)
+    for (int k = 0; k < zapart_number(c); k++) {
         a->range[k] = ZMPI_RANGE_EMPTY;
+        a->fill[k] = ZMPI_FILL_NONE;
+    }
     scan_blocks(c, context);
     int rc = zapart_share_ranges(c);
     for (int k = 0; k < zapart_number(c) && !rc; k++) {
         a->only = k;
-        rc = exclude_fill(c, scan_blocks, context, a->fill[k], &a->range[k]);
+        rc = exclude_fill(c, scan_blocks, context, a->fill[k], &a->fills[k], &a->range[k]);
     }
     return rc;
 }
@@ -145,9 +154,10 @@ int zcall_find_range(struct zcall *c, zcall_scan_fn *scan_blocks, void *context)
 {
     if (zapart_number(c))
         return find_ranges(c, scan_blocks, context);
+    c->fill = ZMPI_FILL_NONE;
     scan_blocks(c, context);
     int rc = share_range(c);
-    return rc ? rc : exclude_fill(c, scan_blocks, context, c->fill, &c->range);
+    return rc ? rc : exclude_fill(c, scan_blocks, context, c->fill, &c->fills, &c->range);
 }
 
 /* ---- a ratio ---- */
@@ -165,7 +175,7 @@ static struct zmpi_job ratio_job(const struct zcall *c)
     struct zmpi_job job = {.abs_bound = 0};
     zmpi_job_make(&any, &o->bound, &c->range, &job);
     zmpi_job_threshold(&job, o->threshold);
-    zmpi_job_fills(&job, &o->fill);
+    zmpi_job_fills(&job, &c->fills);
     zmpi_options_encoder(o, &job.variant);
     job.encoder = c->way;
     return job;

@@ -23,7 +23,9 @@ bool zpiece_has_numbers(const struct zcall *c, enum zmpi_type element, const voi
                         size_t bytes)
 {
     struct zmpi_judgement j = {0};
-    zmpi_judge(&j, element, data, bytes / zmpi_type_size(element), false);
+    struct zmpi_taken taken;
+    zmpi_sample_take(&taken, element, data, bytes / zmpi_type_size(element));
+    zmpi_judge(&j, &taken, false);
     if (j.looks != ZMPI_LOOKS_RIGHT && !zmpi_order_is_wrong(&j.order))
         tell_of_looks(c, element, j.looks);
     return !j.is_wrong;
@@ -51,14 +53,14 @@ static bool in_place(int asked, const struct zmpi_array *array, const struct zmp
 }
 
 bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
-                     const struct zmpi_bound *bound, const struct zmpi_range *range, int encoder,
-                     struct zmpi_job *job)
+                     const struct zmpi_bound *bound, const struct zmpi_range *range,
+                     const struct zmpi_fills *fills, int encoder, struct zmpi_job *job)
 {
     const struct zmpi_options *o = &c->state->options;
     if (zmpi_job_make(array, bound, range, job))
         return false;
     zmpi_job_threshold(job, o->threshold);
-    zmpi_job_fills(job, &o->fill);
+    zmpi_job_fills(job, fills);
     job->read = c->scanned;
     job->threads = zruntime_threads(o);
     const int asked = zmpi_options_encoder(o, &job->variant);
@@ -71,7 +73,7 @@ bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data,
 {
     const struct zmpi_array a = zblock_array(b, bytes);
     const struct zmpi_bound bound = bound_of(c, a.type, data, bytes);
-    if (!zpiece_make_job(c, &a, &bound, &c->range, encoder, job))
+    if (!zpiece_make_job(c, &a, &bound, &c->range, &c->fills, encoder, job))
         return false;
     if (zmpi_job_open(job))
         zmpi_ratio_search_apply(&c->search, job);

@@ -132,16 +132,16 @@ enum zmpi_status zmemory_to_host(struct zmemory *m)
 }
 
 enum zmpi_status zmemory_range(struct zmemory *m, const struct zmpi_options *o, double threshold,
-                               struct zmpi_range *range)
+                               const struct zmpi_fills *fills, struct zmpi_range *range)
 {
     size_t count = m->bytes / zmpi_type_size(m->element);
     *range = ZMPI_RANGE_EMPTY;
-    if (m->holder && !o->fill.count &&
+    if (m->holder && !fills->count &&
         !m->holder->range(m->element, m->data, count, threshold, range))
         return ZMPI_OK;
     enum zmpi_status status = zmemory_to_host(m);
     if (!status)
-        zmpi_range_without(m->element, m->data, count, threshold, &o->fill, zruntime_threads(o),
+        zmpi_range_without(m->element, m->data, count, threshold, fills, zruntime_threads(o),
                            range);
     return status;
 }

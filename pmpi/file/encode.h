@@ -16,6 +16,7 @@ struct zpiece {
     enum zmpi_type element;
     size_t row, rows; /* elements of one row, rows of one plane, as far as known; 0: unknown */
     const struct zmpi_range *range; /* the range of the whole call, if its bound needs one */
+    const struct zmpi_fills *fills; /* exact, and not in that range; NULL: none */
     const struct zmpi_ratio_search
         *search;           /* for a ratio of the whole call; NULL: the piece has its own */
     const uint64_t *order; /* the order that its record already has; NULL: the next one */

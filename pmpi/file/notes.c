@@ -100,6 +100,8 @@ void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_
     const bool ranged = zmpi_bound_needs_range(&info->bound);
     if (ranged && piece->range && piece->range->min <= piece->range->max)
         note->range[c] = *piece->range;
+    for (int i = 0; piece->fills && i < piece->fills->count; i++)
+        zmpi_fills_add(&note->fills, piece->fills->value[i]);
     if (!ranged && looked)
         sample_range(info, piece->data, f->options.threshold, &note->range[c]);
     if (looked)
@@ -129,7 +131,7 @@ static bool alike(const struct znote *a, const struct znote *b)
 void znote_say(const struct zfile *f, const struct znote *note)
 {
     static const char *const type[] = {"", "f32", "f64", "i32", "i64", "bytes"};
-    char bound[40], components[64] = "", exact[64] = "", fill[64] = "";
+    char bound[40], components[64] = "", exact[64] = "", fill[64] = "", fills[96] = "";
     char looks[ZMPI_JUDGEMENT_TEXT + 2] = "";
     if ((f->call.collective && f->rank) || (f->call.number > 1 && alike(note, note - 1)))
         return;
@@ -141,13 +143,17 @@ void znote_say(const struct zfile *f, const struct znote *note)
         snprintf(exact, sizeof exact, " (%s)", zexact_name(note->exact));
     if (isfinite(znote_fill(note)))
         snprintf(fill, sizeof fill, ", fill values from %.9g on", znote_fill(note));
+    if (note->fills.count) {
+        strcpy(fills, ", fill ");
+        zmpi_fills_format(&note->fills, fills + strlen(fills));
+    }
     if (f->data.judged.plain.words) {
         strcpy(looks, "; ");
         zmpi_judgement_text(&f->data.judged, note->type, looks + 2);
     }
-    zmpi_log(ZMPI_LOG_INFO, "%s: %s write call %llu: %s %zux%zux%zu (shape: %s)%s%s, %s%s, %s%s",
+    zmpi_log(ZMPI_LOG_INFO, "%s: %s write call %llu: %s %zux%zux%zu (shape: %s)%s%s%s, %s%s, %s%s",
              f->path, f->call.collective ? "collective" : "independent",
              (unsigned long long)f->call.number, type[note->type], note->shape[0], note->shape[1],
-             note->shape[2], zshape_from_name(note->shape_from), components, fill, bound, exact,
-             zmpi_options_codec(&f->options), looks);
+             note->shape[2], zshape_from_name(note->shape_from), components, fill, fills, bound,
+             exact, zmpi_options_codec(&f->options), looks);
 }

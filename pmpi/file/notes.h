@@ -49,6 +49,7 @@ struct znote {
     struct zmpi_measured measured[ZNOTE_PARTS]; /* on samples */
     double records[ZNOTE_PARTS];
     struct zmpi_range range[ZNOTE_PARTS]; /* empty: not known */
+    struct zmpi_fills fills;              /* two of those that the range is without */
 };
 
 struct znotes {

@@ -42,7 +42,8 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
         return zfile_raise_status(f, ZMPI_ERR_UNSUPPORTED, "compressing");
     job.big_endian = piece->big_endian;
     zmpi_job_threshold(&job, f->options.threshold);
-    zmpi_job_fills(&job, &f->options.fill);
+    if (piece->fills)
+        zmpi_job_fills(&job, piece->fills);
     if (zmpi_job_open(&job) && piece->search)
         zmpi_ratio_search_apply(piece->search, &job);
     job.read = piece->read;
@@ -74,7 +75,8 @@ int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bou
         job.bound = f->options.bound;
         job.abs_bound = abs_bound;
         job.keep = keep;
-        zmpi_job_fills(&job, &f->options.fill);
+        if (piece->fills)
+            zmpi_job_fills(&job, piece->fills);
     }
     job.threads = zruntime_threads(&f->options);
     choose_encoder(f, &job);

@@ -191,11 +191,13 @@ static void batch_shape(const struct zbatch *b, struct zpiece *piece)
 /* Encodes with a ratio, which is the record's: finds its bound now, and its range. */
 static int encode_open(struct zfile *f, struct zpiece *piece)
 {
+    struct zmpi_fills fills = f->options.fill;
     struct zmpi_range range;
     zmpi_fill_range(piece->element, piece->data,
                     piece->extent.bytes / zmpi_type_size(piece->element), f->options.threshold,
-                    &f->options.fill, zruntime_threads(&f->options), &range);
+                    &fills, zruntime_threads(&f->options), &range);
     piece->range = &range;
+    piece->fills = &fills;
     piece->read = piece->extent.bytes;
     return zencode_piece(f, piece);
 }
@@ -205,7 +207,7 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
 {
     if (b->count == 0)
         return MPI_SUCCESS;
-    struct zpiece piece = {.element = b->element};
+    struct zpiece piece = {.element = b->element, .fills = &b->fills};
     const struct zcall_number call = f->call;
     enum zmpi_status status = batch_extent(b, &piece.extent);
     unsigned char *data = status ? NULL : sorted_data(b);
@@ -260,8 +262,9 @@ void zstage_free(struct zfile *f)
 
 /* The resolved bound of one write. */
 static struct zmpi_job job_of(struct zfile *f, const struct zmemory *m,
-                              const struct zmpi_range *all)
+                              const struct zmpi_range *all, const struct zmpi_fills *found)
 {
+    struct zmpi_fills fills = all ? *found : f->options.fill;
     struct zmpi_array a = {m->element, {1, 1, m->bytes / zmpi_type_size(m->element)}};
     struct zmpi_bound bound = zfile_bound(f, m->element);
     struct zmpi_range range = all ? *all : ZMPI_RANGE_EMPTY;
@@ -271,19 +274,31 @@ static struct zmpi_job job_of(struct zfile *f, const struct zmemory *m,
     if (bound.mode == ZMPI_LOSSLESS && !all)
         return job;
     if (zmpi_bound_needs_range(&bound) && !all)
-        zmpi_fill_range(m->element, m->data, a.extent[2], f->options.threshold, &f->options.fill, 1,
-                        &range);
+        zmpi_fill_range(m->element, m->data, a.extent[2], f->options.threshold, &fills, 1, &range);
     zmpi_job_make(&a, &bound, &range, &job); /* on failure the bound stays 0: exact */
     zmpi_job_threshold(&job, f->options.threshold);
+    zmpi_job_fills(&job, &fills);
     zmpi_job_safe_bound(&job);
     struct znote *note = znote_now(f);
     if (note && range.min <= range.max)
         note->range[0] = range;
+    if (note)
+        note->fills = job.fills;
     if (bound.mode == ZMPI_PSNR && range.max > range.min)
         f->stats.found_share = fmax(f->stats.found_share, job.abs_bound / (range.max - range.min));
     if (zmpi_job_open(&job))
         job.abs_bound = (double)INFINITY; /* found later, for the record */
     return job;
+}
+
+/* Is there room for the fill values of one more write? */
+static bool have_room(const struct zmpi_fills *of, const struct zmpi_fills *more)
+{
+    struct zmpi_fills all = *of;
+    for (int i = 0; i < more->count; i++)
+        if (!zmpi_fills_add(&all, more->value[i]))
+            return false;
+    return true;
 }
 
 static bool batch_takes(const struct zbatch *b, enum zmpi_type element, const struct zmpi_job *job,
@@ -292,8 +307,9 @@ static bool batch_takes(const struct zbatch *b, enum zmpi_type element, const st
     bool exact = !(job->abs_bound > 0);
     if (b->element != element || b->exact != exact || (b->large != large && !exact))
         return false;
-    return exact || (b->abs_bound <= job->abs_bound * BOUND_SPREAD &&
-                     job->abs_bound <= b->abs_bound * BOUND_SPREAD);
+    return exact ||
+           (have_room(&b->fills, &job->fills) && b->abs_bound <= job->abs_bound * BOUND_SPREAD &&
+            job->abs_bound <= b->abs_bound * BOUND_SPREAD);
 }
 
 /* Finds a batch for this kind of write: one that takes it, or an empty one. If there is none, it
@@ -320,12 +336,15 @@ static int find_batch(struct zfile *f, enum zmpi_type element, const struct zmpi
         b->large = large;
         b->abs_bound = job->abs_bound;
         b->keep = job->keep;
+        b->fills.count = 0;
         b->call = f->call;
     }
     if (b->call.number != f->call.number || b->call.collective != f->call.collective)
         b->call.number = 0;
     b->abs_bound = fmin(b->abs_bound, job->abs_bound);
     b->keep = fmin(b->keep, job->keep);
+    for (int i = 0; i < job->fills.count; i++)
+        zmpi_fills_add(&b->fills, job->fills.value[i]);
     *found = b;
     return MPI_SUCCESS;
 }
@@ -376,9 +395,9 @@ static void batch_insert(struct zbatch *b, uint64_t offset, const unsigned char 
 
 int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3],
                  const struct zmpi_run *runs, size_t count, const struct zmpi_range *range,
-                 bool large)
+                 const struct zmpi_fills *fills, bool large)
 {
-    struct zmpi_job job = job_of(f, m, range);
+    struct zmpi_job job = job_of(f, m, range, fills);
     struct zbatch *b;
     int rc = MPI_SUCCESS;
     if (!cut_all(f, runs, count))

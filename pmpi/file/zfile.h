@@ -58,6 +58,7 @@ struct zbatch {
     bool large;       /* from calls with more than ZMPI_EXACT_BELOW values */
     double abs_bound; /* if lossy: the smallest bound of its writes; +inf: pw_rel */
     double keep;
+    struct zmpi_fills fills;  /* of all its writes */
     struct zcall_number call; /* if all data are from one call */
     /* Elements of a row, rows of a plane, if all calls had the same; 0 if they differ. */
     size_t row, rows;
@@ -169,7 +170,6 @@ struct zdata {
     bool components_warned; /* said that a call does not have the number that was set */
     bool cut_warned;        /* said that a call with several variables stays one array */
     unsigned cut_calls;     /* calls that were examined for that */
-    bool fill_warned;       /* said that a fill value is in the range */
     bool looks_warned;      /* said that data are not what their datatype says */
     bool mistyped;          /* floats are in the other byte order, or no floats: kept exactly */
     bool stays_mistyped;    /* later data too; else one value may look so by chance */
@@ -383,7 +383,7 @@ void zbackground_free(struct zfile *f);
  * else NULL. */
 int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3],
                  const struct zmpi_run *runs, size_t count, const struct zmpi_range *range,
-                 bool large);
+                 const struct zmpi_fills *fills, bool large);
 /* Is all staged data of these runs exact? Then a read may take it from the batches, over what the
  * file has. */
 bool zstage_is_exact(const struct zfile *f);

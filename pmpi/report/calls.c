@@ -162,8 +162,9 @@ static void print_measured(FILE *out, const struct znote *n)
 static void print_call(FILE *out, const struct znote *n, int first, int last, int rank)
 {
     static const char *const type[] = {"", "f32", "f64", "i32", "i64", "bytes"};
-    char bound[40];
+    char bound[40], fills[80];
     zmpi_bound_format(&n->bound, bound);
+    zmpi_fills_format(&n->fills, fills);
     fprintf(out, "{\"call\": %d, \"to\": %d", first, last);
     if (rank >= 0)
         fprintf(out, ", \"rank\": %d", rank);
@@ -178,6 +179,7 @@ static void print_call(FILE *out, const struct znote *n, int first, int last, in
     print_measured(out, n);
     fputs(", \"fill_from\": ", out);
     print_number(out, znote_fill(n));
+    fprintf(out, ", \"fill\": [%s]", fills);
     fputs(", \"ratio\": ", out);
     print_number(out, n->stored > 0 ? n->raw / n->stored : HUGE_VAL);
     fputc('}', out);

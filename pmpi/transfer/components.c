@@ -158,7 +158,7 @@ struct call {
 
 /* Finds the ranges of components [first, end) on this rank. */
 static void scan(const struct zfile *f, const struct zplan *p, size_t first, size_t end,
-                 double threshold, struct zmpi_range range[])
+                 double threshold, const struct zmpi_fills *fills, struct zmpi_range range[])
 {
     const enum zmpi_type type = p->memory.element;
     const uint64_t bytes = p->memory.bytes / number_of(p);
@@ -166,13 +166,13 @@ static void scan(const struct zfile *f, const struct zplan *p, size_t first, siz
         range[c] = ZMPI_RANGE_EMPTY;
     if (p->components > 0) {
         zmpi_components_range(type, p->memory.data, p->memory.bytes / zmpi_type_size(type),
-                              p->components, (int)first, (int)end, threshold, &f->options.fill,
+                              p->components, (int)first, (int)end, threshold, fills,
                               zruntime_threads(&f->options), range);
         return;
     }
     for (size_t c = first; c < end && bytes; c++)
         zmpi_range_without(type, p->memory.data + c * bytes, bytes / zmpi_type_size(type),
-                           threshold, &f->options.fill, zruntime_threads(&f->options), &range[c]);
+                           threshold, fills, zruntime_threads(&f->options), &range[c]);
 }
 
 void zcomponents_range(struct zfile *f, struct zplan *p, int components)
@@ -182,7 +182,7 @@ void zcomponents_range(struct zfile *f, struct zplan *p, int components)
     if (!p->memory.bytes || p->memory.holder || !zmpi_bound_needs_range(&bound))
         return;
     p->components = components;
-    scan(f, p, 0, number_of(p), f->options.threshold, p->range);
+    scan(f, p, 0, number_of(p), f->options.threshold, &f->options.fill, p->range);
     p->components = 0;
     p->ranged = components;
     f->stats.n.seconds_scan += zmpi_seconds() - start;
@@ -193,20 +193,23 @@ static struct zmpi_fill fill_of(const struct zplan *p, size_t c, const struct zm
     const enum zmpi_type type = p->memory.element;
     const uint64_t bytes = p->memory.bytes / number_of(p);
     if (!bytes)
-        return (struct zmpi_fill){0, 0};
+        return ZMPI_FILL_NONE;
     if (p->components > 0)
         return zmpi_component_fill(type, p->memory.data, p->memory.bytes / zmpi_type_size(type),
                                    p->components, (int)c, range);
-    return zmpi_fill_look(type, p->memory.data + c * bytes, bytes / zmpi_type_size(type), range);
+    struct zmpi_taken taken;
+    zmpi_sample_take(&taken, type, p->memory.data + c * bytes, bytes / zmpi_type_size(type));
+    return zmpi_fill_look(&taken, range);
 }
 
 /* A zmpi_fill_scan_fn. */
-static bool range_below(void *context, double threshold, struct zmpi_range *range)
+static bool range_below(void *context, double threshold, const struct zmpi_fills *fills,
+                        struct zmpi_range *range)
 {
     const struct call *call = context;
     struct zmpi_range each[ZMPI_COMPONENTS_MOST];
     const size_t c = call->component;
-    scan(call->file, call->plan, c, c + 1, threshold, each);
+    scan(call->file, call->plan, c, c + 1, threshold, fills, each);
     *range = each[c];
     if (call->comm == MPI_COMM_NULL)
         return true;
@@ -221,23 +224,23 @@ static bool range_below(void *context, double threshold, struct zmpi_range *rang
 static int agree(struct zplan *p, MPI_Comm comm, struct zmpi_fill fill[], uint64_t *rounds)
 {
     const size_t n = number_of(p);
-    double mine[5 * ZMPI_COMPONENTS_MOST + 1], all[5 * ZMPI_COMPONENTS_MOST + 1];
+    enum { EACH = 3 + ZMPI_FILL_SAID, MOST = EACH * ZMPI_COMPONENTS_MOST + 1 };
+    double mine[MOST], all[MOST];
     for (size_t c = 0; c < n; c++) {
-        mine[5 * c] = p->range[c].min;
-        mine[5 * c + 1] = -p->range[c].max;
-        mine[5 * c + 2] = p->range[c].fill;
-        mine[5 * c + 3] = zmpi_fill_smallest(fill[c]);
-        mine[5 * c + 4] = -fill[c].most;
+        mine[EACH * c] = p->range[c].min;
+        mine[EACH * c + 1] = -p->range[c].max;
+        mine[EACH * c + 2] = p->range[c].fill;
+        zmpi_fill_say(fill[c], &mine[EACH * c + 3]);
     }
-    mine[5 * n] = -(double)*rounds;
-    int rc = PMPI_Allreduce(mine, all, (int)(5 * n + 1), MPI_DOUBLE, MPI_MIN, comm);
+    mine[EACH * n] = -(double)*rounds;
+    int rc = PMPI_Allreduce(mine, all, (int)(EACH * n + 1), MPI_DOUBLE, MPI_MIN, comm);
     if (rc)
         return rc;
     for (size_t c = 0; c < n; c++) {
-        p->range[c] = (struct zmpi_range){all[5 * c], -all[5 * c + 1], all[5 * c + 2]};
-        fill[c] = zmpi_fill_of(all[5 * c + 3], -all[5 * c + 4]);
+        p->range[c] = (struct zmpi_range){all[EACH * c], -all[EACH * c + 1], all[EACH * c + 2]};
+        fill[c] = zmpi_fill_heard(&all[EACH * c + 3]);
     }
-    *rounds = (uint64_t)-all[5 * n];
+    *rounds = (uint64_t)-all[EACH * n];
     return MPI_SUCCESS;
 }
 
@@ -250,16 +253,20 @@ static int find_ranges(struct zfile *f, struct zplan *p, MPI_Comm comm, uint64_t
     const bool needed = zmpi_bound_needs_range(&bound);
     const size_t n = number_of(p);
     const double start = zmpi_seconds();
-    memset(fill, 0, sizeof fill);
+    for (size_t c = 0; c < n; c++) {
+        fill[c] = ZMPI_FILL_NONE;
+        p->fills[c] = f->options.fill;
+    }
     if (!needed)
         memset(p->range, 0, sizeof p->range);
     else if (p->ranged != p->components)
-        scan(f, p, 0, n, f->options.threshold, p->range);
+        scan(f, p, 0, n, f->options.threshold, &f->options.fill, p->range);
     for (size_t c = 0; c < n && needed; c++)
         fill[c] = fill_of(p, c, &p->range[c]);
     int rc = comm == MPI_COMM_NULL ? MPI_SUCCESS : agree(p, comm, fill, rounds);
     for (; call.component < n && !rc && needed; call.component++)
-        zmpi_fill_exclude(fill[call.component], range_below, &call, &p->range[call.component]);
+        zmpi_fill_exclude(fill[call.component], f->options.threshold, range_below, &call,
+                          &p->fills[call.component], &p->range[call.component]);
     f->stats.n.seconds_scan += zmpi_seconds() - start;
     return rc;
 }
@@ -416,6 +423,7 @@ int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
                                .row = p->shape[2],
                                .rows = p->shape[1],
                                .range = &p->range[c],
+                               .fills = &p->fills[c],
                                .component = (int)c,
                                .order = &order,
                                .big_endian = p->memory.big_endian};

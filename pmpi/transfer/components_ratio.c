@@ -17,7 +17,7 @@ static void component_job(const struct zfile *f, const struct zplan *p, int comp
     *job = (struct zmpi_job){.top = 0};
     zmpi_job_make(&any, &f->options.bound, &p->range[component], job);
     zmpi_job_threshold(job, f->options.threshold);
-    zmpi_job_fills(job, &f->options.fill);
+    zmpi_job_fills(job, &p->fills[component]);
     job->encoder = zmpi_options_encoder(&f->options, &job->variant);
 }
 

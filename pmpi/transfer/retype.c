@@ -31,7 +31,9 @@ struct elements {
 static bool looks_right(const struct zmemory *m)
 {
     struct zmpi_judgement j = {0};
-    zmpi_judge(&j, m->element, m->data, m->bytes / zmpi_type_size(m->element), false);
+    struct zmpi_taken taken;
+    zmpi_sample_take(&taken, m->element, m->data, m->bytes / zmpi_type_size(m->element));
+    zmpi_judge(&j, &taken, false);
     return j.looks == ZMPI_LOOKS_RIGHT && !zmpi_order_is_other(&j.order);
 }
 

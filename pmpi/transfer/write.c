@@ -161,7 +161,7 @@ static int write_few_bytes(struct zfile *f, const struct zrequest *r, uint64_t *
     f->unshared = true;
     f->data.mistyped = f->data.stays_mistyped;
     zdecompress_look(f, &run, m.data);
-    const int rc = zstage_write(f, &m, m.shape, &run, 1, NULL, true);
+    const int rc = zstage_write(f, &m, m.shape, &run, 1, NULL, NULL, true);
     if (!rc) {
         *done = bytes;
         count_bytes(f, m.element, bytes);
@@ -191,7 +191,7 @@ static int write_independent(struct zfile *f, const struct zrequest *r, uint64_t
         p.runs <= p.most_runs) {
         rc = zplan_failed(f, &p, zmemory_to_host(&p.memory), "writing");
         if (!rc)
-            rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs, NULL, !p.small);
+            rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs, NULL, NULL, !p.small);
     } else {
         rc = write_coded(f, &p, components);
     }
@@ -226,15 +226,16 @@ static int agree(struct zfile *f, struct together *t)
                             : f->data.stays_mistyped ? -2
                             : f->data.mistyped       ? -1
                                                      : 0;
-    double mine[14] = {t->range.min,        -t->range.max,
-                       t->range.fill,       -(double)t->rounds,
-                       t->large ? -1 : 0,   t->ratio ? -1 : 0,
-                       t->offload ? -1 : 0, mistyped,
-                       -t->fill.most,       zmpi_fill_smallest(t->fill),
-                       -(double)t->floats,  (double)f->options.exact_below};
-    double all[14];
-    zcomponents_say(t->components, mine + 12);
-    int rc = PMPI_Allreduce(mine, all, 14, MPI_DOUBLE, MPI_MIN, f->comm);
+    enum { FILL = 10, COMPONENTS = FILL + ZMPI_FILL_SAID, NUMBERS = COMPONENTS + 2 };
+    double mine[NUMBERS] = {t->range.min,        -t->range.max,
+                            t->range.fill,       -(double)t->rounds,
+                            t->large ? -1 : 0,   t->ratio ? -1 : 0,
+                            t->offload ? -1 : 0, mistyped,
+                            -(double)t->floats,  (double)f->options.exact_below};
+    double all[NUMBERS];
+    zmpi_fill_say(t->fill, mine + FILL);
+    zcomponents_say(t->components, mine + COMPONENTS);
+    int rc = PMPI_Allreduce(mine, all, NUMBERS, MPI_DOUBLE, MPI_MIN, f->comm);
     if (!rc) {
         f->data.mistyped = all[7] < 0;
         f->data.stays_mistyped = all[7] < -1;
@@ -242,14 +243,15 @@ static int agree(struct zfile *f, struct together *t)
             f->data.format = "a known format";
         *t = (struct together){
             .range = {all[0], -all[1], all[2]},
-            .fill = zmpi_fill_of(all[9], -all[8]),
+            .fill = zmpi_fill_heard(all + FILL),
             .rounds = (uint64_t)-all[3],
-            .floats = (uint64_t)-all[10],
-            .exact_below = (uint64_t)all[11],
+            .floats = (uint64_t)-all[8],
+            .exact_below = (uint64_t)all[9],
             .large = all[4] < 0,
             .ratio = all[5] < 0 && !f->data.mistyped,
             .offload = all[6] < 0,
-            .components = f->data.mistyped ? 1 : zcomponents_agreed(f, t->components, all + 12)};
+            .components =
+                f->data.mistyped ? 1 : zcomponents_agreed(f, t->components, all + COMPONENTS)};
     }
     return rc;
 }
@@ -270,7 +272,7 @@ static int write_staged(struct zfile *f, struct zplan *p, const struct zmpi_rang
 {
     int rc = zplan_failed(f, p, zmemory_to_host(&p->memory), "writing");
     if (p->memory.bytes)
-        rc = zstage_write(f, &p->memory, p->shape, p->run, p->runs, range, !p->small);
+        rc = zstage_write(f, &p->memory, p->shape, p->run, p->runs, range, &p->fills[0], !p->small);
     uint64_t mine = zfile_size(f);
     int reduced =
         PMPI_Allreduce(&mine, &f->container.logical_size, 1, MPI_UINT64_T, MPI_MAX, f->comm);

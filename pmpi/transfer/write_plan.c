@@ -6,7 +6,6 @@
 #include "close/decompress.h"
 #include "mpi/runtime.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +42,7 @@ static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks 
 
 /* Are the floats in the other byte order, integers, or no such floats at all? Text is found
  * elsewhere. */
-static void plan_order(struct zfile *f, const struct zplan *p)
+static void plan_order(struct zfile *f, struct zplan *p)
 {
     const struct zmemory *m = &p->memory;
     f->data.judged.plain = (struct zmpi_plain){0};
@@ -55,7 +54,7 @@ static void plan_order(struct zfile *f, const struct zplan *p)
     if (zfile_bound(f, m->element).mode == ZMPI_LOSSLESS)
         return;
     struct zmpi_judgement *j = &f->data.judged;
-    zmpi_judge(j, m->element, m->data, m->bytes / zmpi_type_size(m->element), m->known);
+    zmpi_judge(j, zplan_sample(p), m->known);
     f->data.mistyped = j->is_wrong;
     f->data.stays_mistyped = !m->known && f->options.element_type == ZMPI_ELEMENTS_DATATYPE &&
                              zmpi_order_is_sure(&j->order);
@@ -63,9 +62,20 @@ static void plan_order(struct zfile *f, const struct zplan *p)
         tell_of_looks(f, m->element, j->looks);
 }
 
+const struct zmpi_taken *zplan_sample(struct zplan *p)
+{
+    const struct zmemory *m = &p->memory;
+    if (!p->sampled)
+        zmpi_sample_take(&p->taken, m->element, m->data, m->bytes / zmpi_type_size(m->element));
+    p->sampled = true;
+    p->taken.src = m->data; /* it may have come from a device to the host */
+    return &p->taken;
+}
+
 int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct zplan *p)
 {
     zplan_clear(p);
+    p->fills[0] = f->options.fill;
     p->position = r->position;
     p->most_runs = SIZE_MAX;
     if (!zfile_may_write(f))
@@ -112,28 +122,10 @@ size_t zplan_capacity(const struct zplan *p)
 static enum zmpi_status range_of_all(struct zfile *f, struct zplan *p, struct zmpi_range *range)
 {
     if (!p->ranged)
-        return zmemory_range(&p->memory, &f->options, f->options.threshold, range);
+        return zmemory_range(&p->memory, &f->options, f->options.threshold, &p->fills[0], range);
     for (int c = 0; c < abs(p->ranged); c++)
         zmpi_range_merge(range, &p->range[c]);
     return ZMPI_OK;
-}
-
-/* Warns, once for a file, of a fill value that widens the range, and that only the user can
- * name. */
-static void tell_of_fill(struct zfile *f, const struct zplan *p, const struct zmpi_range *range)
-{
-    const enum zmpi_type type = p->memory.element;
-    const size_t count = p->memory.bytes / zmpi_type_size(type);
-    const double value = f->data.fill_warned || f->options.fill.count
-                             ? 0
-                             : zmpi_fill_within(type, p->memory.data, count, range);
-    if (!(fabs(value) > 0))
-        return;
-    f->data.fill_warned = true;
-    zmpi_log(ZMPI_LOG_WARN,
-             "%s: a call has the value %.9g many times, apart from all others and nearer to 0: it "
-             "counts for the range, and makes the bound larger (ZMPI_FILL=%.9g keeps it exactly)",
-             f->path, value, value);
 }
 
 int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, struct zmpi_fill *fill)
@@ -142,17 +134,14 @@ int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, stru
     struct zmpi_bound bound = zfile_bound(f, p->memory.element);
     enum zmpi_status status = ZMPI_OK;
     *range = ZMPI_RANGE_EMPTY;
-    *fill = (struct zmpi_fill){0, 0};
+    *fill = ZMPI_FILL_NONE;
     if (bound.mode == ZMPI_RATIO && p->memory.bytes) /* samples are taken on the host */
         status = zmemory_to_host(&p->memory);
     const bool needed = zmpi_bound_needs_range(&bound) && p->memory.bytes;
     if (!status && needed)
         status = range_of_all(f, p, range);
-    if (!status && needed) {
-        *fill = zmpi_fill_look(p->memory.element, p->memory.data,
-                               p->memory.bytes / zmpi_type_size(p->memory.element), range);
-        tell_of_fill(f, p, range);
-    }
+    if (!status && needed)
+        *fill = zmpi_fill_look(zplan_sample(p), range);
     f->stats.n.seconds_scan += zmpi_seconds() - start;
     return zplan_failed(f, p, status, "looking for the value range");
 }
@@ -165,7 +154,8 @@ struct call_data {
 };
 
 /* A zmpi_fill_scan_fn. */
-static bool range_below(void *context, double threshold, struct zmpi_range *range)
+static bool range_below(void *context, double threshold, const struct zmpi_fills *fills,
+                        struct zmpi_range *range)
 {
     const struct call_data *c = context;
     struct zmemory *m = &c->plan->memory;
@@ -173,7 +163,7 @@ static bool range_below(void *context, double threshold, struct zmpi_range *rang
     *range = ZMPI_RANGE_EMPTY;
     bool fine = true;
     if (zmpi_bound_needs_range(&bound) && m->bytes)
-        fine = !zmemory_range(m, &c->file->options, threshold, range);
+        fine = !zmemory_range(m, &c->file->options, threshold, fills, range);
     if (c->comm == MPI_COMM_NULL)
         return fine;
     double mine[4] = {range->min, -range->max, range->fill, fine ? 0 : -1}, all[4];
@@ -188,7 +178,7 @@ void zplan_exclude(struct zfile *f, struct zplan *p, struct zmpi_fill fill, MPI_
 {
     struct call_data c = {f, p, comm};
     const double start = zmpi_seconds();
-    zmpi_fill_exclude(fill, range_below, &c, range);
+    zmpi_fill_exclude(fill, f->options.threshold, range_below, &c, &p->fills[0], range);
     f->stats.n.seconds_scan += zmpi_seconds() - start;
 }
 
@@ -210,6 +200,7 @@ static struct zpiece piece_at(const struct zplan *p, uint64_t begin)
                            .element = p->memory.element,
                            .row = p->shape[2],
                            .rows = p->shape[1],
+                           .fills = &p->fills[0],
                            .exact = p->small,
                            .big_endian = p->memory.big_endian,
                            .search = p->searched ? &p->search : NULL};
@@ -234,7 +225,7 @@ int zplan_search_ratio(struct zfile *f, struct zplan *p, const struct zmpi_range
     double start = zmpi_seconds();
     zmpi_job_make(&any, &f->options.bound, range, &job);
     zmpi_job_threshold(&job, f->options.threshold);
-    zmpi_job_fills(&job, &f->options.fill);
+    zmpi_job_fills(&job, &p->fills[0]);
     job.encoder = zmpi_options_encoder(&f->options, &job.variant);
     zmpi_ratio_search_begin(&p->search, &job, trials);
     do {
@@ -284,6 +275,7 @@ int zplan_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin,
     if (p->components < 0) {
         piece.component = (int)(*begin / (p->memory.bytes / (uint64_t)-p->components));
         piece.range = &p->range[piece.component];
+        piece.fills = &p->fills[piece.component];
         piece.search = zcomponents_bound(f, p, piece.component);
     }
     const struct zmpi_bound bound = zfile_bound(f, p->memory.element);

@@ -28,17 +28,22 @@ struct zplan {
     size_t most_runs; /* of a piece, so that its list fits a record's place */
     bool small;       /* up to ZMPI_EXACT_BELOW values, of all ranks if it is collective: exact */
     bool searched;
-    int ranged; /* components whose range[] is known on this rank; 0: none */
+    bool sampled; /* taken[] is the memory's */
+    int ranged;   /* components whose range[] is known on this rank; 0: none */
     /* What follows is large, and set by those who use it: small calls are many. */
+    struct zmpi_taken taken;                       /* the call's sample, if sampled */
     struct zmpi_range range[ZMPI_COMPONENTS_MOST]; /* of each component */
-    int place[ZMPI_COMPONENTS_MOST];               /* for a ratio: by which each was coded */
-    struct zmpi_ratio_search search;               /* ratio: of the whole call, if searched */
+    /* Of each component, or [0] of one array: values that are exact and not in the range: those
+     * that the user names, and others that were found. */
+    struct zmpi_fills fills[ZMPI_COMPONENTS_MOST];
+    int place[ZMPI_COMPONENTS_MOST]; /* for a ratio: by which each was coded */
+    struct zmpi_ratio_search search; /* ratio: of the whole call, if searched */
 };
 
 /* A plan that covers nothing. */
 static inline void zplan_clear(struct zplan *p)
 {
-    memset(p, 0, offsetof(struct zplan, range));
+    memset(p, 0, offsetof(struct zplan, taken));
 }
 
 /* Flattens datatype and view, and checks the arguments. Pieces have at most `most` bytes, if the
@@ -53,6 +58,9 @@ void zplan_look_for_shape(struct zfile *f, struct zplan *p);
  * in the first `count` elements. */
 void zplan_shape_of_data(struct zfile *f, struct zplan *p, int of, size_t count);
 void zplan_free(struct zplan *p); /* then it covers nothing */
+
+/* Returns the sample of the call's data, taken once. */
+const struct zmpi_taken *zplan_sample(struct zplan *p);
 
 /* If `status` is an error, raises it; then the plan covers nothing. */
 int zplan_failed(struct zfile *f, struct zplan *p, enum zmpi_status status, const char *what);
@@ -69,7 +77,7 @@ uint64_t zplan_pieces(const struct zfile *f, const struct zplan *p);
  * fill values among them. */
 int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, struct zmpi_fill *fill);
 /* Makes *range that without fill values. comm: has all ranks that write together, which have the
- * same range and fill; MPI_COMM_NULL: this rank writes alone. */
+ * same range and fill; MPI_COMM_NULL: this rank writes alone. p->fills[0] gets what was found. */
 void zplan_exclude(struct zfile *f, struct zplan *p, struct zmpi_fill fill, MPI_Comm comm,
                    struct zmpi_range *range);
 

@@ -252,13 +252,16 @@ python3 -c 'import array, math
 array.array("f", (-9999 if i == 7777 else math.sin(i * 0.01) for i in range(16384))).tofile(open("in.raw", "wb"))'
 write outlier.bin ZMPI_ERROR_BOUND=rel=1e-3
 said | grep -q 'outlier.bin: [5-9][0-9]* % of the values .*ZMPI_FILL, or a bound abs or pw_rel' || fail "an outlier takes the rest"
-# A fill value nearer to 0 than the others: only a user can name it.
+# A fill value nearer to 0 than the others is known, too.
 python3 -c 'import array, math
 array.array("f", (-9999 if i % 7 == 3 else 1e5 + 2000 * math.sin(i * 0.01) for i in range(16384))).tofile(open("in.raw", "wb"))'
-write pressure.bin ZMPI_ERROR_BOUND=rel=1e-3
-said | grep -q 'pressure.bin: a call has the value -9999 many times, .*ZMPI_FILL=-9999 keeps it' || fail "a fill value within"
-write pressure.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_FILL=-9999
-! said || fail "a fill value that is named"
+write pressure.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_LOG=info ZMPI_REPORT=report.json
+grep -q 'pressure.bin: collective write call 1: f32 .*, fill -9999, ' out || fail "a fill value nearer to 0"
+grep -q '"fill": \[-9999\]' report.json || fail "it is not in the JSON"
+field_io 1 -- read -t f32 -d 16x32x32 pressure.bin back.raw || fail "reading pressures"
+python3 -c 'import array
+a, b = (array.array("f", open(f, "rb").read()) for f in ("in.raw", "back.raw"))
+assert all(x == y if x < 0 else abs(x - y) <= 4 for x, y in zip(a, b)) and a != b' || fail "pressures and fill values"
 # Parts of ranks that end within a point.
 python3 -c 'import array, math
 array.array("f", ((1, 10, 10, 10, 1e5)[i % 5] * (1 + 0.1 * math.sin(i * 0.001)) for i in range(16384))).tofile(open("in.raw", "wb"))'

@@ -128,9 +128,13 @@ static void ask(struct field *f, int k, bool warm)
     struct zmpi_job job;
     double at[PARTS + 1];
     size_t shape[3], size;
+    struct zmpi_judgement j = {0};
+    struct zmpi_taken taken;
     read_all(warm ? f->data : others, warm ? f->count * zmpi_type_size(f->type) : OTHERS);
     at[WRONG] = now();
-    sink += zmpi_is_wrong(f->type, f->data, f->count);
+    zmpi_sample_take(&taken, f->type, f->data, f->count);
+    zmpi_judge(&j, &taken, false);
+    sink += j.is_wrong;
     at[ONCE] = now();
     if (k % 2) { /* after it more is in the caches: the other repetitions tell of a later call */
         zmpi_shape_find(f->type, &bound, 1e20, &(struct zmpi_column){f->data, f->count, 1},
@@ -140,7 +144,7 @@ static void ask(struct field *f, int k, bool warm)
     at[RANGE] = now();
     zmpi_range_without(f->type, f->data, f->count, 1e20, &none, 1, &range);
     at[FILL] = now();
-    sink += zmpi_fill_look(f->type, f->data, f->count, &range).most > 0;
+    sink += zmpi_fill_look(&taken, &range).most > 0;
     at[LOOK] = now();
     zmpi_job_make(&array, &bound, &range, &job);
     zmpi_job_threshold(&job, 1e20);

@@ -130,11 +130,12 @@ static int run_memory(struct bench_result *r, struct buffers *b, bool count)
 
 static int run_scan(struct bench_result *r, bool count)
 {
+    struct zmpi_fills fills = r->settings->fill;
     struct zmpi_range range;
     double start = zmpi_seconds();
     zmpi_fill_range(r->field->array.type, r->field->data,
                     r->field->bytes / zmpi_type_size(r->field->array.type), r->settings->threshold,
-                    &r->settings->fill, r->job.threads, &range);
+                    &fills, r->job.threads, &range);
     if (count)
         add_time(&r->scan, zmpi_seconds() - start);
     start = zmpi_seconds();
@@ -310,11 +311,12 @@ static int make_job(struct bench_result *r, int threads)
 {
     const struct bench_settings *s = r->settings;
     const struct zmpi_array *a = &r->field->array;
+    struct zmpi_fills fills = s->fill;
     zmpi_fill_range(a->type, r->field->data, r->field->bytes / zmpi_type_size(a->type),
-                    s->threshold, &s->fill, threads, &r->range);
+                    s->threshold, &fills, threads, &r->range);
     enum zmpi_status status = zmpi_job_make(a, &s->bound, &r->range, &r->job);
     zmpi_job_threshold(&r->job, s->threshold);
-    zmpi_job_fills(&r->job, &s->fill);
+    zmpi_job_fills(&r->job, &fills);
     r->job.threads = threads;
     r->job.encoder = s->encoder;
     r->job.variant = s->variant;

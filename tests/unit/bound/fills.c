@@ -49,9 +49,10 @@ static bool is_fill(enum zmpi_type type, double x, const struct zmpi_fills *fill
 static struct zmpi_job job_of(const struct zmpi_array *a, struct zmpi_bound bound, int encoder,
                               const struct zmpi_fills *fills, const void *x)
 {
+    struct zmpi_fills named = *fills;
     struct zmpi_range range;
     struct zmpi_job job;
-    zmpi_fill_range(a->type, x, N, 0, fills, 2, &range);
+    zmpi_fill_range(a->type, x, N, 0, &named, 2, &range);
     cr_assert(range.min > 249 && range.max < 312, "range %g to %g", range.min, range.max);
     cr_assert(!zmpi_job_make(a, &bound, &range, &job));
     zmpi_job_fills(&job, fills);

@@ -12,9 +12,11 @@ static unsigned missed[2], fields, plain;
 static bool is_right(enum zmpi_type type, const void *data, size_t bytes)
 {
     struct zmpi_judgement j = {0};
+    struct zmpi_taken taken;
     struct zmpi_order order = {0};
     const size_t count = bytes / zmpi_type_size(type);
-    zmpi_judge(&j, type, data, count, false);
+    zmpi_sample_take(&taken, type, data, count);
+    zmpi_judge(&j, &taken, false);
     zmpi_order_look(&order, type, data, count);
     const bool right =
         zmpi_looks_like(type, data, count) == ZMPI_LOOKS_RIGHT && !zmpi_order_is_wrong(&order);

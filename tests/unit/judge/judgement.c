@@ -19,7 +19,9 @@ static void make(double offset, double size)
 static struct zmpi_judgement judge(enum zmpi_type type, const void *data, size_t count)
 {
     struct zmpi_judgement j = {0};
-    zmpi_judge(&j, type, data, count, false);
+    struct zmpi_taken taken;
+    zmpi_sample_take(&taken, type, data, count);
+    zmpi_judge(&j, &taken, false);
     return j;
 }
 
@@ -127,14 +129,16 @@ Test(judgement, a_part)
 Test(judgement, few)
 {
     struct zmpi_judgement j = {0}, apart;
+    struct zmpi_taken taken;
     for (int i = 0; i < ZMPI_ORDER_ENOUGH && !j.is_wrong; i++) {
         double x = 0.1 * i + 0.3;
         uint64_t word;
         memcpy(&word, &x, sizeof word);
         word = __builtin_bswap64(word);
-        zmpi_judge(&j, ZMPI_F64, &word, 1, false);
+        zmpi_sample_take(&taken, ZMPI_F64, &word, 1);
+        zmpi_judge(&j, &taken, false);
         apart = j;
-        zmpi_judge(&apart, ZMPI_F64, &word, 1, true);
+        zmpi_judge(&apart, &taken, true);
         cr_assert_eq(apart.order.values, 1U);
     }
     cr_assert(j.is_wrong && j.order.values > 1);

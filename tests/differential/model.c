@@ -386,6 +386,12 @@ static void apply_seek_shared(struct model *m, struct handle *h, const struct li
     h->shared = at;
 }
 
+static void apply_delete(struct file *f)
+{
+    resize(f, 0);
+    f->exists = f->raw = false;
+}
+
 void model_apply(struct model *m, const struct line *l, struct move move[RANKS])
 {
     struct handle *h = &m->handle[line_arg(l, 0) % HANDLES];
@@ -404,8 +410,7 @@ void model_apply(struct model *m, const struct line *l, struct move move[RANKS])
         apply_close(m, h);
         break;
     case LINE_DELETE:
-        resize(&m->file[line_arg(l, 0)], 0);
-        m->file[line_arg(l, 0)].exists = m->file[line_arg(l, 0)].raw = false;
+        apply_delete(&m->file[line_arg(l, 0)]);
         break;
     case LINE_VIEW:
         apply_view(m, h, l);
@@ -420,8 +425,7 @@ void model_apply(struct model *m, const struct line *l, struct move move[RANKS])
         forget_busy(f);
         break;
     case LINE_COMPLETE:
-        for (int r = 0; r < RANKS; r++)
-            h->flights[r] = 0;
+        memset(h->flights, 0, sizeof h->flights);
         forget_busy(f);
         break;
     case LINE_SEEK:

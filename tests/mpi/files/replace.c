@@ -193,6 +193,22 @@ static void check_file(const struct act *a, const char *name)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Rank 0 alone opens and writes the file. */
+static void run_alone(const struct act *a)
+{
+    const int all = ranks;
+    if (rank == 0) {
+        MPI_File file;
+        ranks = 1;
+        OK(MPI_File_open(MPI_COMM_SELF, path, a->amode, MPI_INFO_NULL, &file));
+        write_part(file, a->from, a->to, 1);
+        OK(MPI_File_close(&file));
+    }
+    ranks = all;
+    MPI_Bcast(model, (int)sizeof model, MPI_BYTE, 0, MPI_COMM_WORLD);
+    check_file(a, path);
+}
+
 static void run(const struct act *a)
 {
     MPI_File file;
@@ -203,16 +219,7 @@ static void run(const struct act *a)
     if (rank == 0 && a->else_ == OPEN_BEFORE)
         CHECK((before = open(path, O_RDWR)) >= 0);
     if (a->else_ == ALONE && ranks > 1) {
-        const int all = ranks;
-        if (rank == 0) {
-            ranks = 1;
-            OK(MPI_File_open(MPI_COMM_SELF, path, a->amode, MPI_INFO_NULL, &file));
-            write_part(file, a->from, a->to, 1);
-            OK(MPI_File_close(&file));
-        }
-        ranks = all;
-        MPI_Bcast(model, (int)sizeof model, MPI_BYTE, 0, MPI_COMM_WORLD);
-        check_file(a, path);
+        run_alone(a);
         return;
     }
     OK(MPI_File_open(MPI_COMM_WORLD, path, a->amode, MPI_INFO_NULL, &file));

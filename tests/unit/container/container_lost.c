@@ -118,80 +118,123 @@ static bool found_whole(struct file *f, size_t records)
     return whole;
 }
 
+/* A closed file of three records, where the last one and the index begin, and its bytes. */
+struct closed {
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_record r[3];
+    unsigned char data[SPACE], *was;
+    size_t size, last, index;
+};
+
+static void closed_make(struct closed *c)
+{
+    *c = (struct closed){.data = {1, 2, 3}};
+    file_create(&c->f, &c->h, test_id);
+    for (size_t i = 0; i < 3; i++) {
+        c->r[i] = (struct zmpi_record){.kind = ZMPI_RECORD_DATA,
+                                       .order = i,
+                                       .extent = {.hi = SPACE, .bytes = SPACE, .run = SPACE}};
+        file_record(&c->f, &c->r[i], c->f.size, test_id, c->data);
+    }
+    file_index(&c->f, &c->h, c->r, 3, 1);
+    c->size = c->f.size;
+    c->last = c->r[2].offset;
+    c->index = c->last + zmpi_record_size(&c->r[2]);
+    c->was = malloc(c->size);
+    cr_assert_not_null(c->was);
+    memcpy(c->was, c->f.data, c->size);
+}
+
+/* The index is gone, and the header tells of one record less than there are. */
+static void closed_less_one(struct closed *c)
+{
+    c->f.size = c->index;
+    c->h.tally -= zmpi_record_tally(&c->r[1]);
+    file_header(&c->f, &c->h);
+}
+
+static void closed_free(struct closed *c)
+{
+    free(c->was);
+    file_free(&c->f);
+}
+
 /* Records that never reached the disk, with the index that knew them: the header tells which there
  * were, though older ones reach as far. */
 Test(lost, lost_with_the_index)
 {
-    struct file f;
-    struct zmpi_header h;
-    unsigned char data[SPACE] = {1, 2, 3}, tally[ZMPI_TALLY_BYTES];
-    struct zmpi_record r[3];
-    file_create(&f, &h, test_id);
-    for (size_t i = 0; i < 3; i++) {
-        r[i] = (struct zmpi_record){.kind = ZMPI_RECORD_DATA,
-                                    .order = i,
-                                    .extent = {.hi = SPACE, .bytes = SPACE, .run = SPACE}};
-        file_record(&f, &r[i], f.size, test_id, data);
-    }
-    file_index(&f, &h, r, 3, 1);
-    const size_t size = f.size, last = r[2].offset, index = last + zmpi_record_size(&r[2]);
-    unsigned char *was = malloc(size);
-    cr_assert_not_null(was);
-    memcpy(was, f.data, size);
-    f.size = index; /* the index alone is cut off */
-    cr_assert(found_whole(&f, 3));
-    for (f.size = last; f.size < index; f.size += 8)
-        cr_assert(!found_whole(&f, 2));
-    f.size = size;
-    memset(f.data + index, 0, size - index); /* the same of what never came */
-    cr_assert(found_whole(&f, 3));
-    memset(f.data + last, 0, size - last);
-    cr_assert(!found_whole(&f, 2));
-    memset(f.data + r[0].offset, 0, last - r[0].offset);
-    memcpy(f.data + last, was + last, index - last);
-    cr_assert(!found_whole(&f, 1));
+    struct closed c;
+    closed_make(&c);
+    unsigned char *const at = c.f.data;
+    c.f.size = c.index; /* the index alone is cut off */
+    cr_assert(found_whole(&c.f, 3));
+    for (c.f.size = c.last; c.f.size < c.index; c.f.size += 8)
+        cr_assert(!found_whole(&c.f, 2));
+    c.f.size = c.size;
+    memset(at + c.index, 0, c.size - c.index); /* the same of what never came */
+    cr_assert(found_whole(&c.f, 3));
+    memset(at + c.last, 0, c.size - c.last);
+    cr_assert(!found_whole(&c.f, 2));
+    memset(at + c.r[0].offset, 0, c.last - c.r[0].offset);
+    memcpy(at + c.last, c.was + c.last, c.index - c.last);
+    cr_assert(!found_whole(&c.f, 1));
     /* Records behind the index are not those. */
-    memcpy(f.data, was, index);
-    memset(f.data + last, 0, index - last);
-    file_record(&f, &r[2], size, test_id, data);
-    cr_assert(!found_whole(&f, 3));
+    memcpy(at, c.was, c.index);
+    memset(at + c.last, 0, c.index - c.last);
+    file_record(&c.f, &c.r[2], c.size, test_id, c.data);
+    cr_assert(!found_whole(&c.f, 3));
+    closed_free(&c);
+}
+
+/* The header tells of other records than those that are there. */
+Test(lost, others_than_the_header_tells)
+{
+    struct closed c;
+    closed_make(&c);
+    unsigned char *const at = c.f.data;
     /* What looks like a record of a job that was killed was not in the index. */
-    memcpy(f.data, was, index);
-    f.size = index;
-    file_put(&f, index, "ZREC....", 8);
-    cr_assert(found_whole(&f, 3));
+    c.f.size = c.index;
+    file_put(&c.f, c.index, "ZREC....", 8);
+    cr_assert(found_whole(&c.f, 3));
     /* One that left the index makes one more: whether one of the others is gone, nobody knows. */
-    f.size = index;
-    h.tally -= zmpi_record_tally(&r[1]);
-    file_header(&f, &h);
-    cr_assert(!found_whole(&f, 3));
+    closed_less_one(&c);
+    cr_assert(!found_whole(&c.f, 3));
     /* As many as there were, but not those. */
-    memset(f.data + last, 0, index - last);
-    cr_assert(!found_whole(&f, 2));
-    memcpy(f.data + last, was + last, index - last);
-    memset(f.data + r[1].offset, 0, last - r[1].offset);
-    cr_assert(found_whole(&f, 2));
-    memcpy(f.data + r[1].offset, was + r[1].offset, last - r[1].offset);
-    /* Where nothing tells, as in older files, the size must do, and that nothing is damaged. */
-    h.tallied = false;
-    file_header(&f, &h);
-    cr_assert(found_whole(&f, 3));
-    file_put(&f, index, "ZREC....", 8);
-    cr_assert(!found_whole(&f, 3));
-    f.size = index;
-    h.tallied = true;
-    file_put(&f, zmpi_header_tally(&h, tally), tally, sizeof tally);
-    cr_assert(!found_whole(&f, 3));
+    memset(at + c.last, 0, c.index - c.last);
+    cr_assert(!found_whole(&c.f, 2));
+    memcpy(at + c.last, c.was + c.last, c.index - c.last);
+    memset(at + c.r[1].offset, 0, c.last - c.r[1].offset);
+    cr_assert(found_whole(&c.f, 2));
+    closed_free(&c);
+}
+
+/* Where no header tells, as in older files, or its tally is damaged, the size must do, and that
+ * nothing is damaged. */
+Test(lost, header_does_not_tell)
+{
+    struct closed c;
+    unsigned char tally[ZMPI_TALLY_BYTES];
+    closed_make(&c);
+    closed_less_one(&c);
+    c.h.tallied = false;
+    file_header(&c.f, &c.h);
+    cr_assert(found_whole(&c.f, 3));
+    file_put(&c.f, c.index, "ZREC....", 8);
+    cr_assert(!found_whole(&c.f, 3));
+    c.f.size = c.index;
+    c.h.tallied = true;
+    file_put(&c.f, zmpi_header_tally(&c.h, tally), tally, sizeof tally);
+    cr_assert(!found_whole(&c.f, 3));
     for (size_t at = 0; at < ZMPI_TALLY_BYTES; at++) {
-        f.data[zmpi_header_tally(&h, tally) + at] ^= 1;
-        cr_assert(found_whole(&f, 3));
-        f.data[zmpi_header_tally(&h, tally) + at] ^= 1;
+        c.f.data[zmpi_header_tally(&c.h, tally) + at] ^= 1;
+        cr_assert(found_whole(&c.f, 3));
+        c.f.data[zmpi_header_tally(&c.h, tally) + at] ^= 1;
     }
-    h.generation += 2; /* another slot's */
-    file_put(&f, zmpi_header_tally(&h, tally), tally, sizeof tally);
-    cr_assert(found_whole(&f, 3));
-    free(was);
-    file_free(&f);
+    c.h.generation += 2; /* another slot's */
+    file_put(&c.f, zmpi_header_tally(&c.h, tally), tally, sizeof tally);
+    cr_assert(found_whole(&c.f, 3));
+    closed_free(&c);
 }
 
 /* 24 bytes get into the header of a file that was closed once: its second slot and all records are

@@ -235,6 +235,26 @@ Test(reader, several_threads)
 
 /* ---- a file that grows ---- */
 
+/* op[0] was added at `before`. Adds op[1] behind it, and meanwhile takes its bytes out: they may
+ * arrive last. */
+static void grow_out_of_order(struct zmpi_reader_file *file, int fd, struct file *f, struct op *op,
+                              size_t before, size_t records)
+{
+    int changed;
+    const size_t end = zmpi_pad8(f->size);
+    unsigned char *saved = malloc(end - before);
+    memcpy(saved, f->data + before, f->size - before);
+    const size_t size = f->size - before;
+    memset(f->data + before, 0, size);
+    file_ops(f, op + 1, 1, test_id);
+    give_fd(fd, f);
+    cr_assert_eq(zmpi_reader_refresh(file, &changed, NULL), ZMPI_OK);
+    cr_assert(changed);
+    cr_assert_eq(info_of(file).records, records);
+    memcpy(f->data + before, saved, size);
+    free(saved);
+}
+
 Test(reader, follows_a_growing_file)
 {
     static struct op ops[24];
@@ -254,18 +274,7 @@ Test(reader, follows_a_growing_file)
             const size_t before = f.size;
             file_ops(&f, ops + n, 1, test_id);
             if (late) { /* what comes behind it is complete before it */
-                const size_t end = zmpi_pad8(f.size);
-                unsigned char *saved = malloc(end - before);
-                memcpy(saved, f.data + before, f.size - before);
-                const size_t size = f.size - before;
-                memset(f.data + before, 0, size);
-                file_ops(&f, ops + n + 1, 1, test_id);
-                give_fd(fd, &f);
-                cr_assert_eq(zmpi_reader_refresh(file, &changed, NULL), ZMPI_OK);
-                cr_assert(changed);
-                cr_assert_eq(info_of(file).records, n + 1);
-                memcpy(f.data + before, saved, size);
-                free(saved);
+                grow_out_of_order(file, fd, &f, ops + n, before, n + 1);
                 n++;
                 if (n < 23 && random_below(2)) /* and more behind that */
                     file_ops(&f, ops + ++n, 1, test_id);

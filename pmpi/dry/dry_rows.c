@@ -121,8 +121,8 @@ void zdry_print_text(FILE *out, const struct zdry_row *row, size_t n)
     }
     if (n > TEXT_MOST)
         fprintf(out, "zmpi %zu more\n", n - TEXT_MOST);
-    fputs("zmpi To get rules from this run: write the report as JSON (ZMPI_REPORT=FILE), then run: "
-          "zmpi advise FILE\n",
+    fputs("zmpi Rules from this run: zmpi advise FILE, where FILE is the JSON report (zmpi run "
+          "--report FILE, or ZMPI_REPORT=FILE)\n",
           out);
 }
 

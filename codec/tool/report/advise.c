@@ -196,7 +196,9 @@ static int advise(const char *path, const struct wish *w)
         return TOOL_ERROR;
     if (!cJSON_IsArray(rows)) {
         cJSON_Delete(report);
-        return tool_fail("%s: is no report of a dry run: zmpi run --dry-run --report FILE PROGRAM",
+        return tool_fail("%s: has no estimates of a dry run (zmpi run --dry-run --report FILE "
+                         "PROGRAM), or its files were compressed already: a dry run estimates new "
+                         "files only",
                          path);
     }
     cJSON_ArrayForEach(row, rows)

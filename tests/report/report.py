@@ -114,7 +114,8 @@ def main():
         zmpi("report", "bad.json", status=status)
         zmpi("report", "bad.json", "-o", "bad.html", status=status)
         zmpi("advise", "bad.json", status=status)
-    zmpi("advise", "a.json", status=2)
+    if "new files only" not in zmpi("advise", "a.json", status=2)[1]:  # of no dry run, or of one that found compressed files
+        fail("advise does not say why there are no estimates")
     zmpi("advise", "--psnr", "much", "dry.json", status=2)
     zmpi("report", "a.json", "-o", "no/such.html", status=2)
     return 0

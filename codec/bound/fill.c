@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/kernels.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
 /* The call's sample mostly shows that there are no fill values. If it does not, rows of elements
  * are read, one element in 32 of the array. They tell how many elements are extreme and, if these
  * are enough, what the others are. A fill value is at least one of 1000 elements, and 16 of the
@@ -165,14 +169,6 @@ static const struct {
     int lows, highs;
 } splits[] = {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}};
 
-static bool may_be_near(const struct ends *e)
-{
-    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++)
-        if (are_apart(e, splits[i].lows, splits[i].highs))
-            return true;
-    return false;
-}
-
 static void find_near(const struct zmpi_sample *s, const struct ends *e, struct zmpi_fill *fill)
 {
     for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
@@ -221,53 +217,127 @@ static void add_near(const struct zmpi_sample *s, const struct zmpi_range *range
 
 /* ---- a look at samples ---- */
 
-/* The call's sample mostly shows that no end of the data can be a fill value. */
-static bool may_stand_apart(const struct zmpi_taken *t, const struct zmpi_range *range)
+/* The ends of the data that may be fill values: each by itself, or both together. */
+struct sides {
+    bool low, high, both;
+};
+
+enum { LANES = 8 }; /* of a vector; values come in whole vectors */
+
+/* The values of the call's sample, in whole vectors. Returns their number. */
+static size_t take_values(const struct zmpi_taken *t, double x[ZMPI_TAKEN_MOST])
 {
-    const double end = larger(range->min, range->max);
-    const struct zmpi_sample s = zmpi_taken_sample(t);
-    double x[ZMPI_TAKEN_MOST];
-    const size_t n = values_of(&s, range, INFINITY, x);
-    const struct zmpi_sample few = {ZMPI_F64, (const unsigned char *)x, 1, n, n};
-    const struct summary all = summarize(&few, end);
-    if (!(all.min <= all.max) || is_apart(end, all.min, all.max))
-        return true;
-    const struct ends e = find_ends(x, n, range->min, range->max);
-    if (may_be_near(&e))
-        return true;
-    /* With two fill values, the smaller one hides the larger one's distance from the data. */
-    const double next = larger(all.min, all.max);
-    size_t alike = 0;
-    for (size_t i = 0; i < n; i++)
-        alike += x[i] == next; // NOLINT: exact on purpose
-    if (alike < 2)
-        return false;
-    const struct summary rest = summarize(&few, next);
-    return is_apart(next, rest.min, rest.max);
+    const size_t n = t->rows * t->row;
+    const float *narrow = (const float *)(const void *)t->copy;
+    if (t->type == ZMPI_F64)
+        memcpy(x, t->copy, n * sizeof *x);
+    for (size_t i = 0; i < n && t->type == ZMPI_F32; i++)
+        x[i] = (double)narrow[i];
+    size_t all = n;
+    for (; all % LANES; all++)
+        x[all] = x[0];
+    return all;
 }
 
-struct zmpi_fill zmpi_fill_look_at(const struct zmpi_sample *s, const struct zmpi_range *range)
+/* Of all values: the least but `least`, the largest but `most`, and those next to the middle. */
+struct inner {
+    double low[LANES], high[LANES], above[LANES], below[LANES];
+};
+
+INLINE void find_inner(const double *x, size_t n, double least, double most, struct inner *in)
+{
+    const double middle = 0.5 * least + 0.5 * most;
+    struct inner r;
+    for (size_t i = 0; i < LANES; i++) {
+        r.low[i] = r.above[i] = INFINITY;
+        r.high[i] = r.below[i] = -INFINITY;
+    }
+    for (size_t k = 0; k < n; k += LANES)
+        for (size_t i = 0; i < LANES; i++) {
+            const double v = x[k + i], more = v > least ? v : (double)INFINITY,
+                         less = v < most ? v : -(double)INFINITY;
+            const double up = v > middle ? v : (double)INFINITY,
+                         down = v <= middle ? v : -(double)INFINITY;
+            r.low[i] = more < r.low[i] ? more : r.low[i];
+            r.high[i] = less > r.high[i] ? less : r.high[i];
+            r.above[i] = up < r.above[i] ? up : r.above[i];
+            r.below[i] = down > r.below[i] ? down : r.below[i];
+        }
+    for (size_t i = 1; i < LANES; i++) {
+        r.low[0] = r.low[i] < r.low[0] ? r.low[i] : r.low[0];
+        r.high[0] = r.high[i] > r.high[0] ? r.high[i] : r.high[0];
+        r.above[0] = r.above[i] < r.above[0] ? r.above[i] : r.above[0];
+        r.below[0] = r.below[i] > r.below[0] ? r.below[i] : r.below[0];
+    }
+    *in = r;
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void find_inner_avx2(const double *x, size_t n, double least,
+                                                            double most, struct inner *in)
+{
+    find_inner(x, n, least, most, in);
+}
+#else
+#define find_inner_avx2 find_inner
+#endif
+
+/* The call's sample mostly shows that no end of the data is apart from the others. If an end is, or
+ * two values are, the sample has at most one more value in that half of the range; or all values
+ * but the ends are in a third. */
+static struct sides may_stand_apart(const struct zmpi_taken *t, const struct zmpi_range *range)
+{
+    double x[ZMPI_TAKEN_MOST];
+    const size_t n = take_values(t, x);
+    struct inner in;
+    if (zmpi_kernels() == &zmpi_kernels_scalar)
+        find_inner(x, n, range->min, range->max, &in);
+    else
+        find_inner_avx2(x, n, range->min, range->max, &in);
+    return (struct sides){.low = in.below[0] <= in.low[0],
+                          .high = in.above[0] >= in.high[0],
+                          .both = in.high[0] - in.low[0] <= 0.4 * range->max - 0.4 * range->min};
+}
+
+static bool ends_repeat(const struct zmpi_sample *s, const struct zmpi_range *range,
+                        struct sides sides)
+{
+    const bool high = (sides.high || sides.both) && end_repeats(s, range->max);
+    const bool low = (sides.low || (sides.both && high)) && end_repeats(s, range->min);
+    return (sides.high && high) || (sides.low && low) || (high && low);
+}
+
+static struct zmpi_fill look_at(const struct zmpi_sample *s, const struct zmpi_range *range,
+                                struct sides sides)
 {
     struct zmpi_fill fill = ZMPI_FILL_NONE;
-    if (s->rows * s->row < LEAST || !(range->min < range->max))
+    if (s->rows * s->row < LEAST || !(range->min < range->max) || !ends_repeat(s, range, sides))
         return fill;
     fill = find(s, larger(range->min, range->max));
     add_near(s, range, &fill);
     return fill;
 }
 
+struct zmpi_fill zmpi_fill_look_at(const struct zmpi_sample *s, const struct zmpi_range *range)
+{
+    return look_at(s, range, (struct sides){true, true, true});
+}
+
 struct zmpi_fill zmpi_fill_look(const struct zmpi_taken *t, const struct zmpi_range *range)
 {
     const struct zmpi_fill none = ZMPI_FILL_NONE;
     if ((t->type != ZMPI_F32 && t->type != ZMPI_F64) || t->count < LEAST || t->rows == 0 ||
-        !(range->min < range->max) || !may_stand_apart(t, range))
+        !(range->min < range->max))
+        return none;
+    const struct sides sides = may_stand_apart(t, range);
+    if (!sides.low && !sides.high && !sides.both)
         return none;
     const size_t part = t->count / ROWS / ONE_IN;
     const size_t row = part < ROW_LEAST ? ROW_LEAST : part > ROW_MOST ? ROW_MOST : part;
     struct zmpi_sample s = zmpi_sample_rows(t->type, t->src, t->count, ROWS, row);
     void *copy = zmpi_device_holding(t->src) ? malloc(s.rows * s.row * sizeof(double)) : NULL;
     const bool at_hand = (copy || !zmpi_device_holding(t->src)) && zmpi_sample_fetch(&s, copy);
-    const struct zmpi_fill fill = at_hand ? zmpi_fill_look_at(&s, range) : none;
+    const struct zmpi_fill fill = at_hand ? look_at(&s, range, sides) : none;
     free(copy);
     return fill;
 }

@@ -1,9 +1,14 @@
-/* plain.c - see plain.h. Loops over blocks of samples, which compilers turn into vectors. */
+/* plain.c - see plain.h. Loops over blocks of samples, which compilers turn into vectors: as long
+ * ones as the machine has, since small calls are judged as often as they are written. */
 #include "judge/plain.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "kernels/kernels.h"
+
+#define INLINE static inline __attribute__((always_inline))
 
 /* Samples of a block; at least TELLING of all, and one in ONE_IN, must tell something. */
 enum { BLOCK = 512, TELLING = 64, ONE_IN = 8 };
@@ -49,40 +54,35 @@ struct sums {
     int least, most, here, other, half_step, mark_least, mark_most;
 };
 
-/* Loads rows from this one on; returns the first that no longer fits the block. */
-static size_t load(const struct zmpi_sample *s, size_t row, struct block *b)
+/* Loads `n` words. (Constant widths make it a copy.) */
+INLINE void load(const unsigned char *at, size_t n, size_t width, struct block *b)
 {
-    const size_t width = zmpi_type_size(s->type);
-    for (b->n = 0; row < s->rows && b->n + s->row <= BLOCK; row++, b->n += s->row) {
-        const unsigned char *at = s->at + row * s->stride * width;
-        uint32_t *high = b->high + 1 + b->n, *low = b->low + 1 + b->n;
-        for (size_t i = 0; i < s->row && width == 8; i++) {
-            uint64_t word;
-            memcpy(&word, at + 8 * i, sizeof word);
-            low[i] = (uint32_t)word;
-            high[i] = (uint32_t)(word >> 32);
-        }
-        if (width == 4) {
-            memcpy(low, at, 4 * s->row);
-            memcpy(high, at, 4 * s->row);
-        }
+    b->n = n;
+    for (size_t i = 0; i < n && width == 8; i++) {
+        uint64_t word;
+        memcpy(&word, at + 8 * i, sizeof word);
+        b->low[1 + i] = (uint32_t)word;
+        b->high[1 + i] = (uint32_t)(word >> 32);
+    }
+    if (width == 4) {
+        memcpy(b->low + 1, at, 4 * n);
+        memcpy(b->high + 1, at, 4 * n);
     }
     b->high[0] = ~b->high[1];
     b->low[0] = b->low[1];
-    return row;
 }
 
-static inline int least_of(int a, int b)
+INLINE int least_of(int a, int b)
 {
     return a < b ? a : b;
 }
 
-static inline int most_of(int a, int b)
+INLINE int most_of(int a, int b)
 {
     return a > b ? a : b;
 }
 
-static inline void classify(const struct kind *k, struct block *b, struct sums *s)
+INLINE void classify(const struct kind *k, struct block *b, struct sums *s)
 {
     int even = 0, telling = 0, marks = 0, odd = 0, least = INT_MAX, most = 0;
     int mark_least = INT_MAX, mark_most = 0;
@@ -116,7 +116,7 @@ static inline void classify(const struct kind *k, struct block *b, struct sums *
 }
 
 /* Counts lower bytes and lower halves that could belong to an exponent that was seen. */
-static inline void compare_bytes(const struct kind *k, struct block *b, struct sums *s)
+INLINE void compare_bytes(const struct kind *k, struct block *b, struct sums *s)
 {
     int mantissas = 0, like = 0, halves = 0;
     const int n = (int)b->n, least = s->least, most = s->most, byte = (int)k->second;
@@ -138,7 +138,7 @@ static inline void compare_bytes(const struct kind *k, struct block *b, struct s
 }
 
 /* Adds the steps from one exponent to the next, for swapped words and for lower halves. */
-static inline void add_steps(const struct kind *k, const struct block *b, struct sums *s)
+INLINE void add_steps(const struct kind *k, const struct block *b, struct sums *s)
 {
     int here = 0, other = 0, included = 0, half_step = 0, half_steps = 0;
     const int n = (int)b->n, one = k->one, first_mark = k->one + MARK;
@@ -185,15 +185,17 @@ static bool is_this_order(const struct kind *k, const struct sums *s)
            (s->included >= s->telling / ONE_IN && other >= HEAVY * s->included);
 }
 
-struct zmpi_plain zmpi_plain_look(const struct zmpi_sample *sample)
+INLINE struct zmpi_plain look(const struct zmpi_sample *sample)
 {
     const bool f64 = sample->type == ZMPI_F64;
     const struct kind *k = &kinds[f64];
     struct sums s = {.least = INT_MAX, .mark_least = INT_MAX};
     struct block b;
-    bool is = sample->row > 0 && sample->row <= BLOCK;
-    for (size_t row = 0; row < sample->rows && is;) {
-        row = load(sample, row, &b);
+    const size_t width = zmpi_type_size(sample->type), words = sample->rows * sample->row;
+    const size_t blocks = (words + BLOCK - 1) / BLOCK;
+    bool is = words > 0;
+    for (size_t i = 0; i < blocks && is; i++) {
+        load(sample->at + words / blocks * i * width, words / blocks, width, &b);
         classify(k, &b, &s);
         is = s.telling == 0 || is_near(k, &s);
         compare_bytes(k, &b, &s);
@@ -209,3 +211,24 @@ struct zmpi_plain zmpi_plain_look(const struct zmpi_sample *sample)
                                .most = s.telling ? s.most - k->one : 0,
                                .is = is};
 }
+
+#ifdef __x86_64__
+
+__attribute__((target("avx2"))) static struct zmpi_plain look_avx2(const struct zmpi_sample *sample)
+{
+    return look(sample);
+}
+
+struct zmpi_plain zmpi_plain_look(const struct zmpi_sample *sample)
+{
+    return zmpi_kernels() == &zmpi_kernels_scalar ? look(sample) : look_avx2(sample);
+}
+
+#else
+
+struct zmpi_plain zmpi_plain_look(const struct zmpi_sample *sample)
+{
+    return look(sample);
+}
+
+#endif

@@ -17,7 +17,7 @@ struct zmpi_plain {
     bool is;
 };
 
-/* Looks at rows that the host can read. */
+/* Looks at a sample without gaps, which the host can read. */
 struct zmpi_plain zmpi_plain_look(const struct zmpi_sample *s);
 
 #endif

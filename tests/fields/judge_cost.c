@@ -143,13 +143,13 @@ static void ask(struct field *f, int k, bool warm)
     }
     at[RANGE] = now();
     zmpi_range_without(f->type, f->data, f->count, 1e20, &none, 1, &range);
-    at[FILL] = now();
-    sink += zmpi_fill_look(&taken, &range).most > 0;
-    at[LOOK] = now();
     zmpi_job_make(&array, &bound, &range, &job);
     zmpi_job_threshold(&job, 1e20);
     job.threads = 1;
     job.encoder = ZMPI_FLE;
+    at[FILL] = now();
+    sink += zmpi_fill_look(&taken, &range).most > 0;
+    at[LOOK] = now();
     struct zmpi_job looked = job;
     zmpi_job_look(&looked, f->data);
     zmpi_axes_recall(&f->axes, &job, f->data);

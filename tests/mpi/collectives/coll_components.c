@@ -190,6 +190,48 @@ static void structs(void)
     free(all);
 }
 
+/* The datatype tells of up to 64 components one behind the other, in arrays of three extents. */
+static void blocks_of_types(int n, bool nested)
+{
+    const int sizes[4] = {n, 10, 20, 36}, parts[4] = {n, 10, 20, 35}, from[4] = {0, 0, 0, 1};
+    const int row = nested ? 35 : 36, count = n * POINTS;
+    double *data = check_alloc((size_t)n * 200 * 36 * 8), bound[N];
+    double *all = check_alloc((size_t)ranks * (size_t)count * 8);
+    MPI_Datatype type = MPI_DOUBLE, inner;
+    check_say("%d blocks, %s", n, nested ? "nested types" : "subarrays");
+    for (int k = 0; k < 4 && nested; k++) {
+        inner = type;
+        OK(MPI_Type_contiguous(parts[3 - k], inner, &type));
+        if (k)
+            OK(MPI_Type_free(&inner));
+    }
+    if (!nested)
+        OK(MPI_Type_create_subarray(4, sizes, parts, from, MPI_ORDER_C, MPI_DOUBLE, &type));
+    OK(MPI_Type_commit(&type));
+    for (int i = 0; i < count; i++)
+        data[i / 35 * row + i % 35 + (nested ? 0 : 1)] = value(rank, 0, i / POINTS % N, i % POINTS);
+    find_bounds(0, ranks, 1, bound);
+    for (int op = 0; op < 2; op++) {
+        memset(all, 0, (size_t)ranks * (size_t)count * 8);
+        if (op == 0)
+            OK(MPI_Gather(data, 1, type, all, count, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+        else
+            OK(MPI_Allgather(data, 1, type, all, count, MPI_DOUBLE, MPI_COMM_WORLD));
+        int changed = 0;
+        for (int i = 0; i < ranks * count && (op || rank == 0); i++) {
+            const int c = i % count / POINTS % N;
+            const double error = fabs(all[i] - value(i / count, 0, c, i % POINTS));
+            CHECK_SAY(error <= bound[c], "value %d of block %d is off by %g, bound %g", i,
+                      i % count / POINTS, error, bound[c]);
+            changed += error > 0;
+        }
+        CHECK_SAY(changed > count / 2 || (!op && rank), "%d values are lossy", changed);
+    }
+    OK(MPI_Type_free(&type));
+    free(data);
+    free(all);
+}
+
 /* Rank r's range is 0.3 of that of the rank before; the bound is that of all. */
 static void unlike_ranges(void)
 {
@@ -297,6 +339,10 @@ int main(int argc, char **argv)
         not_agreed(true);
         alike = true;
         structs();
+        for (int n = 5; n <= 64 && argc == 1; n += 59) {
+            blocks_of_types(n, false);
+            blocks_of_types(n, true);
+        }
     }
     OK(MPI_Finalize());
     return 0;

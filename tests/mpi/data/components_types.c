@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { CASES = 24, MOST = 16, MOST_BLOCKS = 40 };
+enum { CASES = 33, MOST = 16, MOST_BLOCKS = 64 };
 
 static const char path[] = "components_types.z";
 static const double rel = 1e-3;
@@ -21,8 +21,12 @@ enum kind {
     NESTED,  /* contiguous types of contiguous types */
     VECTORS, /* vectors of vectors, with room between rows */
     STRUCT,  /* structs with room at their ends */
-    BLOCKS,  /* the view has them outermost */
     COMPLEX, /* all parts of points have one bound */
+    BLOCKS,  /* the view has them outermost */
+    /* The buffer has them outermost: */
+    BLOCKS_GHOSTS,  /* in a subarray */
+    BLOCKS_NESTED,  /* in contiguous types of contiguous types */
+    BLOCKS_VECTORS, /* in vectors of vectors, with room between rows */
     KINDS
 };
 
@@ -41,6 +45,11 @@ static int points(const struct test *t)
 static bool is_slab(const struct test *t)
 {
     return t->kind != VIEW && t->kind != FORTRAN && t->kind != BLOCKS;
+}
+
+static bool has_blocks(const struct test *t)
+{
+    return t->kind >= BLOCKS;
 }
 
 /* Of one component, at a point of a rank's part. */
@@ -80,8 +89,13 @@ static size_t place(const struct test *t, int c, int point)
 {
     const size_t n = (size_t)t->n, x = (size_t)(point % t->x), y = (size_t)(point / t->x % t->y),
                  z = (size_t)(point / t->x / t->y), row = (size_t)t->x, rows = (size_t)t->y;
-    if (t->kind == BLOCKS)
+    const size_t plane = (size_t)c * (size_t)t->z + z;
+    if (t->kind == BLOCKS || t->kind == BLOCKS_NESTED)
         return (size_t)c * (size_t)points(t) + (size_t)point;
+    if (t->kind == BLOCKS_GHOSTS)
+        return ((plane + 2 * (size_t)c + 1) * (rows + 2) + y + 1) * (row + 2) + x + 1;
+    if (t->kind == BLOCKS_VECTORS)
+        return (plane * rows + y) * (row + 3) + x;
     if (t->kind == GHOSTS)
         return (((z + 1) * (rows + 2) + y + 1) * (row + 2) + x + 1) * n + (size_t)c;
     if (t->kind == VECTORS)
@@ -116,6 +130,24 @@ static MPI_Datatype wrap(MPI_Datatype type, int n, int length, MPI_Aint stride)
     return outer;
 }
 
+/* All of a rank's part, components outermost. */
+static MPI_Datatype blocks_type(const struct test *t, MPI_Aint width)
+{
+    const int parts[4] = {t->n, t->z, t->y, t->x}, from[4] = {0, 1, 1, 1};
+    const int sizes[4] = {t->n, t->z + 2, t->y + 2, t->x + 2};
+    const MPI_Aint row = (t->x + 3) * width;
+    MPI_Datatype type;
+    if (t->kind == BLOCKS_GHOSTS) {
+        OK(MPI_Type_create_subarray(4, sizes, parts, from, MPI_ORDER_C, base(t), &type));
+        return type;
+    }
+    OK(MPI_Type_contiguous(t->x, base(t), &type));
+    if (t->kind == BLOCKS_NESTED)
+        return wrap(wrap(wrap(type, t->y, 0, 0), t->z, 0, 0), t->n, 0, 0);
+    type = wrap(wrap(type, t->y, 1, row), t->z, 1, t->y * row);
+    return wrap(type, t->n, 1, (MPI_Aint)t->z * t->y * row);
+}
+
 /* *count of it are the rank's part. */
 static MPI_Datatype memory_type(const struct test *t, int *count)
 {
@@ -141,6 +173,8 @@ static MPI_Datatype memory_type(const struct test *t, int *count)
         OK(MPI_Type_contiguous(t->n / 2, base(t), &type));
         type = wrap(wrap(type, t->x, 0, 0), t->y, 0, 0);
         *count = t->z;
+    } else if (has_blocks(t) && t->kind != BLOCKS) {
+        type = blocks_type(t, width);
     } else {
         OK(MPI_Type_contiguous(t->n * points(t), base(t), &type));
     }
@@ -194,6 +228,8 @@ static size_t place_in_file(const struct test *t, int of, int c, int point)
                  z = (size_t)(point / t->x / t->y), row = (size_t)t->x,
                  rows = (size_t)(t->y * ranks), n = (size_t)t->n;
     const size_t all_y = y + (size_t)(of * t->y);
+    if (is_slab(t) && has_blocks(t))
+        return ((size_t)of * n + (size_t)c) * (size_t)points(t) + (size_t)point;
     if (is_slab(t))
         return ((size_t)of * (size_t)points(t) + (size_t)point) * n + (size_t)c;
     if (t->kind == BLOCKS)
@@ -275,7 +311,7 @@ static struct test make(unsigned seed)
     t.n = 2 + (int)(check_mix(seed, 6) % (unsigned)(t.z < MOST ? t.z - 1 : MOST - 1));
     if (t.kind == STRUCT)
         t.n = 3 + (int)(check_mix(seed, 6) % 30);
-    if (t.kind == BLOCKS) /* fewer than a row has, or more: rows are longer than points may be */
+    if (has_blocks(&t)) /* fewer than a row has, or more: rows are longer than points may be */
         t.n = 2 + (int)(check_mix(seed, 6) % (MOST_BLOCKS - 1));
     if (t.kind == COMPLEX)
         t.n = 4 + 2 * (t.n % 3);

@@ -318,6 +318,12 @@ static struct zmpi_fill look_at(const struct zmpi_sample *s, const struct zmpi_r
     return fill;
 }
 
+bool zmpi_fill_may_be(const struct zmpi_taken *t, const struct zmpi_range *range)
+{
+    const struct sides sides = may_stand_apart(t, range);
+    return sides.low || sides.high || sides.both;
+}
+
 struct zmpi_fill zmpi_fill_look_at(const struct zmpi_sample *s, const struct zmpi_range *range)
 {
     return look_at(s, range, (struct sides){true, true, true});

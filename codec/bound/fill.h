@@ -23,6 +23,8 @@ struct zmpi_fill {
 
 /* Looks at a call's data. Its range is known. */
 struct zmpi_fill zmpi_fill_look(const struct zmpi_taken *taken, const struct zmpi_range *range);
+/* Does the call's sample (its rows alone) let an end of the range be a fill value? */
+bool zmpi_fill_may_be(const struct zmpi_taken *taken, const struct zmpi_range *range);
 /* Looks only at these samples, which the host can read. */
 struct zmpi_fill zmpi_fill_look_at(const struct zmpi_sample *s, const struct zmpi_range *range);
 

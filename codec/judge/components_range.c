@@ -17,7 +17,9 @@ enum { TILE_BYTES = 16384, AHEAD = 8192, LANES = 8 };
 enum { PORTION = 32768 };
 /* Samples for fill values: their rows, the longest length of one, and one value in ONE_IN at most.
  */
-enum { ROWS = 64, ROW = 256, ONE_IN = 32 };
+enum { ROWS = ZMPI_TAKEN_ROWS, ROW = 256, ONE_IN = 32 };
+/* Elements of a row that mostly show that there are none. */
+enum { FEW = 8 };
 
 struct scan {
     enum zmpi_type type;
@@ -169,19 +171,38 @@ void zmpi_components_range(enum zmpi_type type, const void *src, size_t count, i
         zmpi_pool_run(portions < (size_t)threads ? (int)portions : threads, scan_portions, &s);
 }
 
+/* Copies rows of one component from all over the array. */
+static void take_rows(const struct scan *s, size_t rows, size_t row, void *copy)
+{
+    const size_t width = zmpi_type_size(s->type), n = (size_t)s->n;
+    for (size_t k = 0; k < rows; k++)
+        zmpi_component_take(s->type, s->data + s->points / rows * k * n * width, row * n, s->n,
+                            s->first, (unsigned char *)copy + k * row * width);
+}
+
 struct zmpi_fill zmpi_component_fill(enum zmpi_type type, const void *src, size_t count, int n,
                                      int c, const struct zmpi_range *range)
 {
-    const unsigned char *data = src;
-    const size_t width = zmpi_type_size(type), points = count / (size_t)n;
-    const size_t rows = points < ROWS * ROW ? 1 : ROWS, most = points / rows / ONE_IN;
+    const struct scan scan = {
+        .type = type, .data = src, .points = count / (size_t)n, .n = n, .first = c};
+    const size_t points = scan.points, rows = points < ROWS * ROW ? 1 : ROWS;
+    const size_t most = points / rows / ONE_IN;
     const size_t row = rows == 1 ? points : most > ROW ? ROW : most;
+    struct zmpi_taken taken;
+    if (!(range->min < range->max))
+        return ZMPI_FILL_NONE;
+    if (rows > 1) {
+        taken.type = type;
+        taken.rows = ROWS;
+        taken.row = FEW;
+        take_rows(&scan, ROWS, FEW, taken.copy);
+        if (!zmpi_fill_may_be(&taken, range))
+            return ZMPI_FILL_NONE;
+    }
     double *sample = malloc(ROWS * ROW * sizeof *sample); /* too large for small stacks */
     if (!sample)
-        return (struct zmpi_fill){0};
-    for (size_t k = 0; k < rows; k++)
-        zmpi_component_take(type, data + points / rows * k * (size_t)n * width, row * (size_t)n, n,
-                            c, (unsigned char *)sample + k * row * width);
+        return ZMPI_FILL_NONE;
+    take_rows(&scan, rows, row, sample);
     const struct zmpi_sample s = {type, (const unsigned char *)sample, rows, row, row};
     const struct zmpi_fill fill = zmpi_fill_look_at(&s, range);
     free(sample);

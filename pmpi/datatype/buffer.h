@@ -97,8 +97,7 @@ void zmemory_free(struct zmemory *m);
 enum zmpi_status zmemory_to_host(struct zmemory *m);
 /* The value range; data of a device may come to the host for it. */
 enum zmpi_status zmemory_range(struct zmemory *m, const struct zmpi_options *o, double threshold,
-                               const struct zmpi_fills *fills,
-                               struct zmpi_range *range);
+                               const struct zmpi_fills *fills, struct zmpi_range *range);
 /* If the buffer is one stretch of memory: its address, else NULL. */
 unsigned char *zmemory_stretch(const struct ztype *t, const void *buf, MPI_Count count);
 /* The first byte of data, by which a device knows its own. */

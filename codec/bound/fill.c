@@ -139,8 +139,9 @@ static void find_between(const double *x, size_t n, double low, double high, dou
     *least = INFINITY;
     *most = -INFINITY;
     for (size_t i = 0; i < n; i++) {
-        const double above = (x[i] > low) & (x[i] < high) ? x[i] : (double)INFINITY;
-        const double below = (x[i] > low) & (x[i] < high) ? x[i] : -(double)INFINITY;
+        const bool between = (x[i] > low) & (x[i] < high);
+        const double above = between ? x[i] : (double)INFINITY;
+        const double below = between ? x[i] : -(double)INFINITY;
         *least = above < *least ? above : *least;
         *most = below > *most ? below : *most;
     }

@@ -1,74 +1,144 @@
 /* rewritten.c - see rewritten.h. */
 #include "bound/rewritten.h"
 
-#include <float.h>
 #include <string.h>
 
-/* For each step: the number of elements, except 0, that are multiples of this step and of no other;
- * the sum of the magnitudes of all elements that the step may quantize. */
-struct multiples {
-    size_t count[ZMPI_STEP_LEVELS];
-    double sum[ZMPI_STEP_LEVELS];
-};
+#include "layout/fills.h"
 
-/* Adding and subtracting `magic` rounds a number below 2^22 or 2^51. NaN exceeds every limit. */
-#define ADD_ROW(T, name, magic)                                                                    \
-    static void name(const unsigned char *at, size_t n, const struct zmpi_chunk_rule *rule,        \
-                     struct multiples *m)                                                          \
-    {                                                                                              \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            int of = 0, last = 0;                                                                  \
-            T x;                                                                                   \
-            memcpy(&x, at + i * sizeof x, sizeof x);                                               \
-            for (int k = 0; k < rule->levels; k++) {                                               \
-                const struct zmpi_step *l = &rule->level[k];                                       \
-                if (!(x <= (T)l->limit && x >= -(T)l->limit))                                      \
-                    continue;                                                                      \
-                const T q = (x * (T)l->inverse + (magic)) - (magic), back = q * (T)l->step;        \
-                m->sum[k] += (double)(x < 0 ? -x : x);                                             \
-                if (back <= x && back >= x) {                                                      \
-                    of++;                                                                          \
-                    last = k;                                                                      \
-                }                                                                                  \
-            }                                                                                      \
-            m->count[last] += of == 1;                                                             \
-        }                                                                                          \
-    }
-ADD_ROW(float, add_row32, 0x1.8p23F)
-ADD_ROW(double, add_row64, 0x1.8p52)
+/* ---- elements ---- */
 
-static struct multiples multiples_of(const struct zmpi_chunk_rule *rule, enum zmpi_type type,
-                                     const size_t extent[3], const struct zmpi_rows *rows)
+static uint64_t load(size_t width, const unsigned char *at)
 {
-    struct multiples m = {{0}, {0}};
-    for (size_t z = 0; z < extent[0]; z++)
-        for (size_t y = 0; y < extent[1]; y++) {
-            const unsigned char *at = rows->at + z * rows->plane + y * rows->row;
-            if (type == ZMPI_F32)
-                add_row32(at, extent[2], rule, &m);
-            else
-                add_row64(at, extent[2], rule, &m);
-        }
-    return m;
+    uint32_t narrow;
+    uint64_t bits;
+    if (width == 8) {
+        memcpy(&bits, at, sizeof bits);
+        return bits;
+    }
+    memcpy(&narrow, at, sizeof narrow);
+    return narrow;
 }
 
-/* Takes the coarsest such step. Whole numbers that were never decoded may well be multiples of the
- * finest. */
-bool zmpi_rewritten_rule(const struct zmpi_chunk_rule *rule, enum zmpi_type type,
-                         const size_t extent[3], const struct zmpi_rows *rows,
-                         struct zmpi_chunk_rule *one)
+static void store(size_t width, unsigned char *at, uint64_t bits)
 {
-    const double epsilon = type == ZMPI_F32 ? (double)FLT_EPSILON : DBL_EPSILON;
-    const struct multiples m = multiples_of(rule, type, extent, rows);
-    for (int k = 0; k < rule->levels; k++) {
-        /* By chance, one number in step / (distance to the next number) is a multiple. */
-        const double by_chance = m.sum[k] * epsilon / rule->level[k].step;
-        if ((double)m.count[k] <= 2 * by_chance)
-            continue;
-        *one = *rule;
-        one->levels = 1;
-        one->level[0] = rule->level[k];
-        return true;
+    const uint32_t narrow = (uint32_t)bits;
+    if (width == 8)
+        memcpy(at, &bits, sizeof bits);
+    else
+        memcpy(at, &narrow, sizeof narrow);
+}
+
+static double value_of(size_t width, uint64_t bits)
+{
+    const uint32_t narrow = (uint32_t)bits;
+    double wide;
+    float f;
+    memcpy(&wide, &bits, sizeof wide);
+    memcpy(&f, &narrow, sizeof f);
+    return width == 8 ? wide : (double)f;
+}
+
+/* ---- steps ---- */
+
+/* NaN exceeds every limit. */
+static bool is_within(const struct zmpi_step *l, double x)
+{
+    return x <= l->limit && x >= -l->limit;
+}
+
+/* Adding and subtracting `magic` rounds a number below 2^51. The product is exact. */
+static bool is_multiple(const struct zmpi_step *l, double x)
+{
+    const double magic = 0x1.8p52, q = (x * l->inverse + magic) - magic, back = q * l->step;
+    return is_within(l, x) && back <= x && back >= x;
+}
+
+/* The steps that may have made x, as bits. */
+static unsigned steps_of(const struct zmpi_chunk_rule *rule, double x)
+{
+    unsigned steps = 0;
+    for (int k = 0; k < rule->levels; k++)
+        steps |= (unsigned)is_multiple(&rule->level[k], x) << k;
+    return steps;
+}
+
+static bool is_of_another(unsigned steps, int level)
+{
+    return steps && !(steps >> level & 1);
+}
+
+/* Adds to exact[k] the elements of a row that are exceptions by step k. */
+static void count_row(const struct zmpi_chunk_rule *rule, size_t width, const unsigned char *at,
+                      size_t n, size_t exact[ZMPI_STEP_LEVELS])
+{
+    for (size_t i = 0; i < n; i++) {
+        const double x = value_of(width, load(width, at + i * width));
+        const unsigned steps = steps_of(rule, x);
+        for (int k = 0; k < rule->levels; k++)
+            exact[k] += !is_within(&rule->level[k], x) || is_of_another(steps, k);
     }
-    return false;
+}
+
+struct zmpi_rewritten zmpi_rewritten_tile(const struct zmpi_chunk_rule *rule, enum zmpi_type type,
+                                          const size_t extent[3], const struct zmpi_rows *rows,
+                                          const struct zmpi_fills *fills)
+{
+    struct zmpi_rewritten r = {
+        .rule = rule, .type = type, .extent = extent, .rows = rows, .one = *rule};
+    size_t exact[ZMPI_STEP_LEVELS] = {0};
+    for (size_t z = 0; z < extent[0]; z++)
+        for (size_t y = 0; y < extent[1]; y++)
+            count_row(rule, zmpi_type_size(type), rows->at + z * rows->plane + y * rows->row,
+                      extent[2], exact);
+    /* The last step is half as large: another bit for each element. */
+    if (rule->levels == ZMPI_STEP_LEVELS)
+        exact[ZMPI_STEP_LEVELS - 1] += extent[0] * extent[1] * extent[2] / 32;
+    for (int k = 1; k < rule->levels; k++)
+        if (exact[k] < exact[r.level])
+            r.level = k;
+    for (int i = 0; i < 2; i++)
+        r.fill[i] = zmpi_fills_bits(fills, type, i);
+    r.one.levels = 1;
+    r.one.level[0] = rule->level[r.level];
+    return r;
+}
+
+/* ---- elements that must not change ---- */
+
+static bool is_kept(const struct zmpi_rewritten *r, size_t width, uint64_t bits)
+{
+    return bits == r->fill[0] || bits == r->fill[1] ||
+           is_of_another(steps_of(r->rule, value_of(width, bits)), r->level);
+}
+
+void zmpi_rewritten_hide(struct zmpi_rewritten *r, unsigned char *words)
+{
+    const size_t width = zmpi_type_size(r->type), n = r->extent[0] * r->extent[1] * r->extent[2];
+    zmpi_rows_gather(r->rows, r->extent, r->extent[2] * width, words);
+    r->nan = zmpi_fills_nan(width, words, n);
+    for (size_t i = 0; i < n; i++)
+        if (is_kept(r, width, load(width, words + i * width)))
+            store(width, words + i * width, r->nan);
+}
+
+bool zmpi_rewritten_show(const struct zmpi_rewritten *r, unsigned char *chunk, size_t size)
+{
+    const size_t width = zmpi_type_size(r->type), *const extent = r->extent;
+    const uint64_t nan = zmpi_fills_of_file(width, r->nan);
+    size_t to = zmpi_fills_values_at(width, extent[0] * extent[1] * extent[2], chunk, size);
+    for (size_t z = 0; z < extent[0]; z++)
+        for (size_t y = 0; y < extent[1]; y++) {
+            const unsigned char *const row = r->rows->at + z * r->rows->plane + y * r->rows->row;
+            for (size_t x = 0; x < extent[2]; x++) {
+                const uint64_t bits = load(width, row + x * width);
+                if (!is_kept(r, width, bits))
+                    continue;
+                while (to + width <= size && load(width, chunk + to) != nan)
+                    to += width;
+                if (to + width > size)
+                    return false;
+                store(width, chunk + to, zmpi_fills_of_file(width, bits));
+            }
+        }
+    return true;
 }

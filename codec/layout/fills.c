@@ -77,8 +77,7 @@ size_t zmpi_fills_count(const struct zmpi_fills *fills, enum zmpi_type type, con
     return found;
 }
 
-/* Two NaN that are nowhere in the words, which are fewer than there are NaN. */
-static uint64_t unused_nan(size_t width, const unsigned char *words, size_t n)
+uint64_t zmpi_fills_nan(size_t width, const unsigned char *words, size_t n)
 {
     uint64_t nan = width == 4 ? 0x7FD20000 : 0x7FFA400000000000;
     while (find(width, words, n, nan, nan + 1))
@@ -97,7 +96,7 @@ bool zmpi_fills_hide(const struct zmpi_fills *fills, enum zmpi_type type, const 
         !find_in_tile(width, extent, rows, hidden->value[0], hidden->value[fills->count - 1]))
         return false;
     zmpi_rows_gather(rows, extent, extent[2] * width, words);
-    const uint64_t nan = unused_nan(width, words, n);
+    const uint64_t nan = zmpi_fills_nan(width, words, n);
     for (int i = 0; i < fills->count; i++) {
         hidden->nan[i] = nan + (uint64_t)i;
         replace(width, words, n, hidden->value[i], hidden->nan[i]);
@@ -105,9 +104,7 @@ bool zmpi_fills_hide(const struct zmpi_fills *fills, enum zmpi_type type, const 
     return true;
 }
 
-/* Offset of the values of exceptions, or of all values, in a chunk (format.md 1.2); its size: there
- * are none. */
-static size_t values_at(size_t width, size_t words, const unsigned char *chunk, size_t size)
+size_t zmpi_fills_values_at(size_t width, size_t words, const unsigned char *chunk, size_t size)
 {
     const size_t blocks = (words + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
     const unsigned map = chunk[0];
@@ -126,8 +123,7 @@ static size_t values_at(size_t width, size_t words, const unsigned char *chunk, 
     return at;
 }
 
-/* Converts a file's bytes to this machine's order. */
-static uint64_t of_file(size_t width, uint64_t word)
+uint64_t zmpi_fills_of_file(size_t width, uint64_t word)
 {
     return width == 4 ? ZMPI_LE32((uint32_t)word) : ZMPI_LE64(word);
 }
@@ -135,9 +131,9 @@ static uint64_t of_file(size_t width, uint64_t word)
 bool zmpi_fills_show(const struct zmpi_hidden *hidden, size_t width, size_t words,
                      unsigned char *chunk, size_t size)
 {
-    const size_t at = values_at(width, words, chunk, size);
+    const size_t at = zmpi_fills_values_at(width, words, chunk, size);
     for (int i = 0; i < hidden->count; i++)
-        replace(width, chunk + at, (size - at) / width, of_file(width, hidden->nan[i]),
-                of_file(width, hidden->value[i]));
+        replace(width, chunk + at, (size - at) / width, zmpi_fills_of_file(width, hidden->nan[i]),
+                zmpi_fills_of_file(width, hidden->value[i]));
     return at < size;
 }

@@ -31,4 +31,15 @@ bool zmpi_fills_hide(const struct zmpi_fills *fills, enum zmpi_type type, const 
 bool zmpi_fills_show(const struct zmpi_hidden *hidden, size_t width, size_t words,
                      unsigned char *chunk, size_t size);
 
+/* ---- for others that hide elements ---- */
+
+/* Two NaN, of which this is the first, that are nowhere in the words, which are fewer than there
+ * are NaN. */
+uint64_t zmpi_fills_nan(size_t width, const unsigned char *words, size_t n);
+/* Offset of the values of exceptions, or of all values, in a chunk (format.md 1.2); its size: there
+ * are none. */
+size_t zmpi_fills_values_at(size_t width, size_t words, const unsigned char *chunk, size_t size);
+/* From a file's order of bytes to this machine's, and back. */
+uint64_t zmpi_fills_of_file(size_t width, uint64_t word);
+
 #endif

@@ -118,6 +118,17 @@ static size_t encode_tile(const struct encoder *e, const struct zmpi_chunk_rule 
                                : kernels->encode64(rule, extent, rows, dst, work);
 }
 
+/* The tile is lossless. */
+static size_t encode_exact(const struct encoder *e, const struct zmpi_chunk_rule *rule,
+                           const size_t extent[3], const struct zmpi_rows *rows, unsigned char *dst,
+                           struct zmpi_chunk_work *work)
+{
+    struct zmpi_chunk_rule exact;
+    zmpi_chunk_rule_make(&exact, e->plan->type, 0, e->job->keep);
+    exact.axes = rule->axes;
+    return encode_tile(e, &exact, extent, rows, dst, work);
+}
+
 /* A tile that holds fill values which a user names: these become exceptions, or the whole tile is
  * lossless. False: it holds none. */
 static bool encode_with_fills(const struct encoder *e, const struct zmpi_chunk_rule *rule,
@@ -128,16 +139,28 @@ static bool encode_with_fills(const struct encoder *e, const struct zmpi_chunk_r
     const size_t width = e->plan->width, row = extent[2] * width;
     const struct zmpi_rows copy = {.at = work->patches, .row = row, .plane = extent[1] * row};
     struct zmpi_hidden hidden;
-    struct zmpi_chunk_rule exact;
     if (!zmpi_fills_hide(&e->job->fills, type, extent, rows, work->patches, &hidden))
         return false;
     *size = encode_tile(e, rule, extent, &copy, dst, work);
     if (zmpi_fills_show(&hidden, width, extent[0] * extent[1] * extent[2], dst, *size))
         return true;
-    zmpi_chunk_rule_make(&exact, type, 0, e->job->keep);
-    exact.axes = rule->axes;
-    *size = encode_tile(e, &exact, extent, rows, dst, work);
+    *size = encode_exact(e, rule, extent, rows, dst, work);
     return true;
+}
+
+/* A tile of which some elements may have been decoded: these do not change. */
+static size_t encode_rewritten(const struct encoder *e, const struct zmpi_chunk_rule *rule,
+                               const size_t extent[3], const struct zmpi_rows *rows,
+                               unsigned char *dst, struct zmpi_chunk_work *work)
+{
+    const size_t row = extent[2] * e->plan->width;
+    const struct zmpi_rows copy = {.at = work->patches, .row = row, .plane = extent[1] * row};
+    struct zmpi_rewritten r =
+        zmpi_rewritten_tile(rule, e->plan->type, extent, rows, &e->job->fills);
+    zmpi_rewritten_hide(&r, work->patches);
+    const size_t size = encode_tile(e, &r.one, extent, &copy, dst, work);
+    return zmpi_rewritten_show(&r, dst, size) ? size
+                                              : encode_exact(e, rule, extent, rows, dst, work);
 }
 
 /* Codes chunk k by fle to dst, which has room for ZMPI_CHUNK_CAPACITY bytes; returns its size.
@@ -151,9 +174,8 @@ static size_t encode_fle(const struct encoder *e, size_t k, size_t next, size_t 
     *rows = tile_rows(p, k, src, extent);
     const bool whole = e->whole && zmpi_whole_tile(e->whole, p->type, extent, rows);
     const struct zmpi_chunk_rule *rule = whole ? e->whole : e->rule;
-    struct zmpi_chunk_rule kept;
-    if (e->job->rewritten && !whole && zmpi_rewritten_rule(rule, p->type, extent, rows, &kept))
-        rule = &kept;
+    if (e->job->rewritten && !whole && rule->levels)
+        return encode_rewritten(e, rule, extent, rows, dst, work);
     if (p->bytes % p->width && k == p->chunks - 1 &&
         !ZMPI_BIG_ENDIAN) /* on a big-endian machine cpu.c has padded the array */
         *rows = padded_rows(p, rows, src, extent[2], work);

@@ -160,6 +160,47 @@ Test(compress_with, rewritten)
     free(out);
 }
 
+/* Values that different steps made lie in one chunk: those of its small values beside those of its
+ * large ones. New values take their places, again and again: whole numbers, small and large ones.
+ * Elements that nobody writes do not move, and fill values are exact. */
+Test(compress_with, rewritten_by_steps)
+{
+    static float value[ARRAY], stored[ARRAY], before[ARRAY];
+    const struct zmpi_array a = {ZMPI_F32, {NZ, NY, NX}};
+    const struct zmpi_bound bound = {ZMPI_ABS, 1e-3};
+    const size_t capacity = zmpi_compress_capacity(&a);
+    unsigned char *out = malloc(capacity);
+    for (int trial = 0; trial < 4 * ZMPI_HUFFMAN; trial++) {
+        struct zmpi_codec_options o = {.size = sizeof o,
+                                       .encoder = 1 + trial % ZMPI_HUFFMAN,
+                                       .fills = trial / ZMPI_HUFFMAN % 2,
+                                       .fill = {0.7123}};
+        for (size_t i = 0; i < ARRAY; i++)
+            value[i] = stored[i] = -999.25F;
+        for (unsigned step = 0; step < 12; step++) {
+            const float large[] = {1, 100, 1000, 0.1F};
+            const size_t from = step * 7919 % ARRAY, every = 1 + (step + (unsigned)trial) % 5;
+            size_t size;
+            for (size_t i = from; i < ARRAY && i < from + ARRAY / 2; i += every)
+                value[i] = stored[i] = step % 6 == 5 ? (float)(i % 9)
+                                       : i % 53      ? large[step % 4] * sinf((float)i * 0.01f)
+                                                     : 0.7123F;
+            memcpy(before, stored, sizeof before);
+            cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out, capacity, stored, &size),
+                         ZMPI_OK);
+            cr_assert_eq(zmpi_decompress(stored, sizeof stored, out, size), ZMPI_OK);
+            for (size_t i = 0; i < ARRAY; i++)
+                cr_assert(fabs((double)stored[i] - (double)value[i]) <=
+                                  (o.fills && value[i] == 0.7123F ? 0 : 1e-3) &&
+                              (before[i] == value[i] || before[i] == stored[i]),
+                          "%d, step %u, %zu: %.9g, then %.9g, not %.9g", trial, step, i,
+                          (double)before[i], (double)stored[i], (double)value[i]);
+            o.rewritten = 1;
+        }
+    }
+    free(out);
+}
+
 /* The CPU by its name, whichever is best, and one that is not there. */
 Test(compress_with, device)
 {

@@ -78,7 +78,7 @@ if(unit IN_LIST ZMPI_TEST_GROUPS)
         add_library(PkgConfig::CRITERION INTERFACE IMPORTED)
         target_include_directories(PkgConfig::CRITERION INTERFACE cross)
         # What the machine can change; the others need plug-ins, or too long in an emulator.
-        list(FILTER sources INCLUDE REGEX "/(bound|damage|golden|kernels|kernels_blocks|kernels_exceptions|kernels_integers16|kernels_sums|modes|promise|enhance_net)\\.c$")
+        list(FILTER sources INCLUDE REGEX "/(bound|damage|golden|kernels|kernels_blocks|kernels_exceptions|kernels_integers16|kernels_sums|modes|promise|enhance_streams|enhance_net)\\.c$")
     else()
         pkg_check_modules(CRITERION IMPORTED_TARGET criterion)
         if(NOT CRITERION_FOUND)

@@ -1,6 +1,6 @@
 /*
- * enhance.c - fuzz target: any bytes as the section of a network are taken or refused; values that
- * it changes move by the bound at most, and a part of them is as in the whole.
+ * enhance_section.c - fuzz target: any bytes as the section of a network are taken or refused;
+ * values that it changes move by the bound at most, and a part of them is as in the whole.
  *
  * The first byte of the input chooses: bit 0: put the hash right, bit 1: the section is for the
  * stream at hand. The rest is the section.

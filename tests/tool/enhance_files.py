@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""enhance.py - zmpi enhance: values come nearer to the original ones and keep the bound, by the tool, by the library, by the
+"""enhance_files.py - zmpi enhance: values come nearer to the original ones and keep the bound, by the tool, by the library, by the
 independent reader and by all instruction sets alike; the plain ones stay as they are; damage is one clear message.
 """
 import array
@@ -143,6 +143,7 @@ def test_weights():
     run("enhance", "--train", "a.raw", "--epochs", "30", "--always", "a.zmpi")
     run("enhance", "--train", "b.raw", "--weights", "a.zmpi", "--always", "-o", "c.zmpi", "b.zmpi")
     assert "network" not in run("info", "b.zmpi")[0]
+    os.rename("a.zmpi", "elsewhere")  # the weights are in c.zmpi, too
     original, plain = values(read("b.raw")), values(decoded("c.zmpi"))
     better = values(decoded("c.zmpi", "--enhance"))
     assert error(original, better) < error(original, plain)
@@ -198,6 +199,8 @@ def test_refused():
     write("short.raw", read("r.raw")[4:])
     says("it is not its original", "enhance", "--train", "short.raw", "r.zmpi")
     says("is not a zmpi container", "enhance", "--train", "r.raw", "r.raw")
+    write("stream", zmpi.compress(array.array("f", read("r.raw")), "rel=2e-2", encoder="interp"))
+    says("stream: is not a zmpi container", "enhance", "--train", "r.raw", "stream")  # a stream by itself has no place for it
     says("--epochs x: a number", "enhance", "--train", "r.raw", "--epochs", "x", "r.zmpi")
     says("--bound 3x: 1x or 2x", "enhance", "--train", "r.raw", "--bound", "3x", "r.zmpi")
     run("compress", "-t", "f32", "-d", SHAPE, "-e", "lossless", "r.raw", "l.zmpi")

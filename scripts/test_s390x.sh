@@ -74,8 +74,8 @@ a.tofile(open('here.raw', 'wb'))"
 
 targets=(all)
 if [[ ${1-} == quick ]]; then
-    targets=(unit_golden unit_kernels unit_enhance_net)
-    set -- -R 'unit\.(golden|kernels|enhance_net)$' "${@:2}"
+    targets=(unit_golden unit_kernels unit_enhance_net unit_enhance_streams)
+    set -- -R 'unit\.(golden|kernels|enhance_net|enhance_streams)$' "${@:2}"
 fi
 need_packages cmake ninja-build pkg-config libxxhash-dev \
     gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user

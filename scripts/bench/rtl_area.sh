@@ -1,6 +1,6 @@
 #!/bin/bash
-# rtl_area.sh [LANES | flare ARRAYS [BLOCKS] | flare_MODULE]: how many parts of an FPGA the hardware engine takes, or FLARE's (BLOCKS:
-# of 32^3 values in FIFO2, a multiple of ARRAYS), or a module of that, by yosys (docs/internals/rtl.md, docs/flare.md). Takes minutes.
+# rtl_area.sh [LANES | flare ARRAYS | flare_MODULE]: how many parts of an FPGA the hardware engine takes, or FLARE's, or a module of
+# that, by yosys (docs/internals/rtl.md, docs/flare.md). Takes minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../../smartnic/rtl"
 command -v yosys >/dev/null || {
@@ -11,7 +11,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 flare="read_verilog -sv ceaz_memory.sv huffman/ceaz_huffman.sv huffman/ceaz_books.sv huffman/ceaz_symbols.sv huffman/ceaz_bits.sv huffman/ceaz_histogram.sv flare/*.sv"
 case ${1:-} in
-flare) design="$flare; chparam -set M ${2:-4} -set BLOCKS ${3:-16} flare_engine; synth_xilinx -family xcup -top flare_engine -noiopad" ;;
+flare) design="$flare; chparam -set M ${2:-4} flare_engine; synth_xilinx -family xcup -top flare_engine -noiopad" ;;
 flare_*) design="$flare; synth_xilinx -family xcup -top $1 -noiopad" ;;
 *) design="read_verilog -sv *.sv fle/*.sv huffman/*.sv choice/*.sv; chparam -set N ${1:-4} ceaz_engine; synth_xilinx -family xcup -top ceaz_engine -noiopad" ;;
 esac

@@ -12,6 +12,9 @@
 #include "tool/enhance/train.h"
 
 enum { EPOCHS = 10, EPOCHS_MOST = 1000, SAMPLED = 16 };
+/* The error must be less than so much of a smaller bound's, since bounds between those that are
+ * tried may give up to 0.1 dB more. */
+static const double LEAST_GAIN = 0.97;
 
 struct enhance {
     const char *raw, *path, *out, *weights;
@@ -298,8 +301,10 @@ static void make_section(struct enhance *h, unsigned char *dst, size_t *size)
 }
 
 /* Writes the section behind everything else; then an index, and the header that points to both. */
-static int write_section(struct enhance *h, size_t size)
+static int write_section(struct enhance *h)
 {
+    size_t size;
+    make_section(h, NULL, &size);
     struct tool_input *in = &h->in;
     unsigned char *section = calloc(1, size), pointer[ZMPI_POINTER_BYTES];
     const unsigned char *id = in->container.header.id;
@@ -337,27 +342,61 @@ static double peak_of(const struct enhance *h)
     return sum;
 }
 
-static int decide(struct enhance *h)
+/* The bytes of the index that follows the section. */
+static enum zmpi_status index_bytes(struct enhance *h, size_t *size)
 {
-    size_t size, on = 0, chunks = 0;
+    unsigned char *index = NULL;
+    struct zmpi_header *header = &h->in.container.header;
+    const struct zmpi_header before = *header;
+    const enum zmpi_status status =
+        zmpi_index_make(&h->in.container, &h->in.reader, zmpi_pad8(h->in.physical),
+                        before.generation + 1, &index, size);
+    *header = before;
+    if (!status)
+        free(index);
+    return status;
+}
+
+/* Switches chunks on. *grows: the bytes that the file has more then. Returns the error, or a
+ * negative number if there is no memory. */
+static double choose_chunks(struct enhance *h, size_t *grows)
+{
+    size_t section, index;
     double bytes, worth = 0, error = 0;
-    const double was = h->curve.error[0], has = h->curve.bytes[0], peak = peak_of(h);
+    const double was = h->curve.error[0], has = h->curve.bytes[0];
+    if (index_bytes(h, &index))
+        return -1;
     for (int turn = 0; turn < 3; turn++) { /* a byte's worth depends on the number of bytes */
         error = gain_decide(h->piece, h->count, worth, &bytes);
         drop_ambiguous(h);
-        make_section(h, NULL, &size);
-        worth = h->always ? 0 : (was - gain_plain(&h->curve, has + (double)size)) / (double)size;
+        make_section(h, NULL, &section);
+        *grows = (size_t)zmpi_pad8(section) + index;
+        const double more = (double)*grows;
+        if (turn == 1 && !h->always &&
+            gain_refine(h->piece, h->count, h->threads, has + more, &h->curve))
+            return -1;
+        worth = h->always ? 0 : (was - gain_plain(&h->curve, has + more)) / more;
     }
+    return error;
+}
+
+static int decide(struct enhance *h)
+{
+    size_t grows, on = 0, chunks = 0;
+    const double was = h->curve.error[0], has = h->curve.bytes[0], peak = peak_of(h);
+    const double error = choose_chunks(h, &grows);
+    if (error < 0)
+        return tool_fail("out of memory");
     for (size_t i = 0; i < h->count; i++)
         for (size_t k = 0; k < h->piece[i].s.info.chunks; k++, chunks++)
             on += h->piece[i].on[k];
-    const double plain = gain_plain(&h->curve, has + (double)size);
+    const double plain = gain_plain(&h->curve, has + (double)grows);
     printf("%s: PSNR %.2f dB, was %.2f; %zu bytes more (%.1f %%), %zu of %zu chunks; a smaller "
            "bound gives %.2f dB for as many\n",
-           h->path, 10 * log10(peak / error), 10 * log10(peak / was), size,
-           100 * (double)size / has, on, chunks, 10 * log10(peak / plain));
-    if (error < plain || h->always)
-        return write_section(h, size);
+           h->path, 10 * log10(peak / error), 10 * log10(peak / was), grows,
+           100 * (double)grows / has, on, chunks, 10 * log10(peak / plain));
+    if (error < LEAST_GAIN * plain || h->always)
+        return write_section(h);
     printf("%s: a smaller bound gains more than the network: nothing was written\n", h->path);
     return TOOL_OK;
 }

@@ -61,26 +61,60 @@ static enum zmpi_status shrink(const struct piece *p, double part, int threads, 
     return status;
 }
 
+/* Adds what a part of the bound gives. */
+static enum zmpi_status add_point(const struct piece *piece, size_t n, int threads, double part,
+                                  struct curve *c)
+{
+    double bytes = 0, error = 0;
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t i = 0; i < n && !status; i++)
+        status = shrink(&piece[i], part, threads, &bytes, &error);
+    c->part[c->count] = part;
+    c->bytes[c->count] = bytes;
+    c->error[c->count++] = error;
+    return status;
+}
+
 enum zmpi_status gain_curve(const struct piece *piece, size_t n, int threads, struct curve *c)
 {
-    static const double parts[CURVE_MOST - 1] = {0.95, 0.9, 0.85, 0.8,  0.72, 0.64,
-                                                 0.56, 0.4, 0.2,  0.05, 0.01};
+    static const double parts[CURVE_COARSE - 1] = {0.95, 0.9, 0.85, 0.8,  0.72, 0.64,
+                                                   0.56, 0.4, 0.2,  0.05, 0.01};
     enum zmpi_status status = ZMPI_OK;
     memset(c, 0, sizeof *c);
     for (size_t i = 0; i < n; i++) {
         c->bytes[0] += (double)piece[i].s.info.length;
         c->error[0] += error_of(&piece[i], piece[i].decoded);
     }
+    c->part[0] = 1;
     c->count = 1;
-    for (size_t k = 0; k < CURVE_MOST - 1 && !status; k++) {
-        double bytes = 0, error = 0;
-        for (size_t i = 0; i < n && !status; i++)
-            status = shrink(&piece[i], parts[k], threads, &bytes, &error);
-        tool_progress("bounds", k + 1, CURVE_MOST - 1);
-        c->bytes[c->count] = bytes;
-        c->error[c->count++] = error;
+    for (size_t k = 0; k < CURVE_COARSE - 1 && !status; k++) {
+        status = add_point(piece, n, threads, parts[k], c);
+        tool_progress("bounds", k + 1, CURVE_COARSE - 1);
+        const double bytes = c->bytes[c->count - 1];
         if (bytes > c->bytes[0] * 4 / 3 && bytes > c->bytes[0] + 2 * ZMPI_NET_BYTES)
             break;
+    }
+    return status;
+}
+
+enum zmpi_status gain_refine(const struct piece *piece, size_t n, int threads, double bytes,
+                             struct curve *c)
+{
+    double fits = 0, large = 0; /* parts between which the bytes are */
+    enum zmpi_status status = ZMPI_OK;
+    for (int i = 0; i < c->count; i++)
+        if (c->bytes[i] <= bytes && (fits <= 0 || c->part[i] < fits))
+            fits = c->part[i];
+    for (int i = 0; i < c->count; i++)
+        if (c->part[i] < fits && c->part[i] > large)
+            large = c->part[i];
+    for (int k = 0; k < CURVE_FINE && large > 0 && !status; k++) {
+        const double part = sqrt(fits * large);
+        status = add_point(piece, n, threads, part, c);
+        if (c->bytes[c->count - 1] <= bytes)
+            fits = part;
+        else
+            large = part;
     }
     return status;
 }

@@ -15,15 +15,19 @@ struct piece {
 };
 
 /* What smaller bounds give: points in increasing order of bytes. */
-enum { CURVE_MOST = 12 };
+enum { CURVE_COARSE = 12, CURVE_FINE = 8, CURVE_MOST = CURVE_COARSE + CURVE_FINE };
 struct curve {
     int count;
-    double bytes[CURVE_MOST], error[CURVE_MOST]; /* sums of squares, in units of the bound */
+    double part[CURVE_MOST], bytes[CURVE_MOST]; /* of the stream's bound */
+    double error[CURVE_MOST];                   /* sums of squares, in units of the bound */
 };
 
 /* Compresses all streams by their bound, then by smaller ones, until they take a third more, and
  * more than the weights. */
 enum zmpi_status gain_curve(const struct piece *piece, size_t n, int threads, struct curve *c);
+/* Adds bounds whose streams take nearly so many bytes. Only once. */
+enum zmpi_status gain_refine(const struct piece *piece, size_t n, int threads, double bytes,
+                             struct curve *c);
 /* The least error for so many bytes; 0: no bound took so many. */
 double gain_plain(const struct curve *c, double bytes);
 

@@ -71,10 +71,10 @@ def script(text):
     a, b = table(found, "as fitted"), table(found, "Fig. 10b")
     nyx = ["Times in seconds of Nyx' shape, 1 GHz. Dashed: the paper's 1.16 s and 0.42 s, to which two parameters were fitted at M = 4.",
            "Fig. 11: the first bar is the paper's; the baselines of the others are in docs/flare.md."]
-    rows = [[bars("Fig. 10a, compressed", "M", a, 1, 1.16, COLOURS[0], "flat from M = 4 in the paper"),
-             bars("Fig. 10a, decompressed", "M", a, 2, 0.42, COLOURS[0], "falls up to M = 8 there"), traffic(table(found, "FLARE reads the original"))],
-            [bars("Fig. 10b, compressed", "N", b, 1, 1.16, COLOURS[1], "no gain from N = 3 on there"),
-             bars("Fig. 10b, decompressed", "N", b, 2, 0.42, COLOURS[1], "no gain from N = 3 on there"),
+    rows = [[bars("Fig. 10a, compressed", "M", a, 1, 1.16, COLOURS[4], "flat from M = 4 in the paper"),
+             bars("Fig. 10a, decompressed", "M", a, 2, 0.42, COLOURS[4], "falls up to M = 8 there"), traffic(table(found, "FLARE reads the original"))],
+            [bars("Fig. 10b, compressed", "N", b, 1, 1.16, COLOURS[5], "no gain from N = 3 on there"),
+             bars("Fig. 10b, decompressed", "N", b, 2, 0.42, COLOURS[5], "no gain from N = 3 on there"),
              rtl(table(found, "Our RTL"))]]
     key = [(f"saved: {name}", f"with boxes lc rgb {quoted(COLOURS[i])}") for i, name in enumerate(PARTS)]
     return sheet("flare", "FLARE's figures by zmpi-flare-model", nyx, rows, key, size=(400, 310), bottom=70)
@@ -83,7 +83,7 @@ def script(text):
 def rtl(rows):
     data = block("rtl", [(row[0], number(row[1]), number(row[2])) for row in rows])
     return Panel("Our RTL: predicting (o), and coding (x)",
-                 [f"$rtl using 1:2 with linespoints pt 7 lc rgb {quoted(COLOURS[2])}", f"$rtl using 1:3 with linespoints pt 2 lc rgb {quoted(COLOURS[3])}"],
+                 [f"$rtl using 1:2 with linespoints pt 7 lc rgb {quoted(COLOURS[6])}", f"$rtl using 1:3 with linespoints pt 2 lc rgb {quoted(COLOURS[7])}"],
                  [data, "set xlabel 'M'; set ylabel 'cycles a point'; set yrange [0:*]; set xrange [0.5:8.5]; set xtics 1 norotate"])
 
 

@@ -24,7 +24,10 @@ NZ, NY, NX = 2, 40, 45
 SHAPE = f"{NZ}x{NY}x{NX}"
 
 sys.path.insert(0, os.path.join(BUILD, "python"))
+sys.path.insert(0, os.path.dirname(READER))
+sys.dont_write_bytecode = True
 import zmpi  # noqa: E402
+import zmpi_reader  # noqa: E402
 
 
 def run(*arguments, status=0, env=None):
@@ -192,6 +195,22 @@ def test_damage():
             assert f.read() == plain
         got = subprocess.run([sys.executable, READER, "--enhance", "cat", "e.zmpi"], capture_output=True)
         assert got.returncode == 1 and b"network" in got.stderr
+
+
+def test_newer():
+    """A section of a later version, with the right hash."""
+    make("v")
+    run("enhance", "--train", "v.raw", "--epochs", "1", "--always", "v.zmpi")
+    plain, data = decoded("v.zmpi"), bytearray(read("v.zmpi"))
+    (offset, length), with_reader = section_of("v.zmpi"), zmpi_reader.Container(bytes(data))
+    data[offset + 4] = 2
+    section = data[offset:offset + length]
+    struct.pack_into("<Q", data, offset + 16, zmpi_reader.xxh3(bytes(section[:16] + section[24:]), with_reader.seed(offset)))
+    write("v.zmpi", data)
+    says("v.zmpi: written by a newer version", "decompress", "--enhance", "v.zmpi", "out")
+    assert decoded("v.zmpi") == plain
+    got = subprocess.run([sys.executable, READER, "--enhance", "cat", "v.zmpi"], capture_output=True)
+    assert got.returncode == 1 and b"newer version" in got.stderr
 
 
 def test_refused():

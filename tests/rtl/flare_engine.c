@@ -276,9 +276,9 @@ Test(flare_engine, sections)
     }
 }
 
-/* A chunk of a field, at 1e-3 of its range. */
+/* A chunk of a field, at 1e-3 of its range, by engines of `least` to `most` arrays. */
 static void check_chunk(const struct field *f, const struct zmpi_interp_rule *rule,
-                        const size_t at[3], const size_t e[3])
+                        const size_t at[3], const size_t e[3], unsigned least, unsigned most)
 {
     static const struct zmpi_interp_set flat = {.family = ZMPI_INTERP_LORENZO};
     const size_t width = zmpi_type_size(f->array.type), row = f->array.extent[2] * width;
@@ -294,14 +294,15 @@ static void check_chunk(const struct field *f, const struct zmpi_interp_rule *ru
         int32_t *value = malloc(count_of(e) * sizeof *value);
         for (size_t i = 0; i < count_of(e); i++)
             value[i] = *cell(w, e, i);
-        check_values(4, e, 0, value, false);
+        for (unsigned arrays = least; arrays <= most; arrays *= 2)
+            check_values(arrays, e, 0, value, false);
         free(value);
     }
     zmpi_interp_work_free(w);
 }
 
-/* Four small real fields, a part of each; or all of f32, whole, in chunks that the engine's
- * memories hold. Fill values, which are 1e20 and more, have no code. */
+/* Four small real fields, a part of each, M = 1 to 8; or all of f32, M = 4, whole, in chunks that
+ * the engine's memories hold. Fill values, which are 1e20 and more, have no code. */
 static void check_field(const struct field *f)
 {
     const bool all = getenv("ZMPI_TEST_LONG") != NULL;
@@ -325,7 +326,7 @@ static void check_field(const struct field *f)
                 size_t e[3];
                 for (int i = 0; i < 3; i++)
                     e[i] = n[i] - at[i] < tile[i] ? n[i] - at[i] : tile[i];
-                check_chunk(f, &rule, at, e);
+                check_chunk(f, &rule, at, e, all ? 4 : 1, all ? 4 : 8);
             }
     checked++;
     cr_log_info("%s", f->path);

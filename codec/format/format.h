@@ -13,7 +13,12 @@ struct zmpi_enhancer;
 
 #define ZMPI_HEADER_BYTES        512
 #define ZMPI_RECORD_HEADER_BYTES 64
-#define ZMPI_SIZE_MAX            ((uint64_t)INT64_MAX)
+/* The header's page. MPI-IO puts no record into it that does not end there: whoever finds the page
+ * gone knows the file by the record behind it. */
+#define ZMPI_FIRST_PAGE 4096
+/* So many of a file's first bytes tell what it is: up to a record's first 8 behind that page. */
+#define ZMPI_HEAD_BYTES (ZMPI_FIRST_PAGE + 8)
+#define ZMPI_SIZE_MAX   ((uint64_t)INT64_MAX)
 
 /* Bytes far behind any data, for open file description locks (format.md 2.6). */
 #define ZMPI_LOCK_LOG     (INT64_MAX - 1) /* who writes takes a place */
@@ -90,7 +95,8 @@ struct zmpi_header {
  * either slot has the magic. */
 bool zmpi_is_container(const void *src, size_t size);
 /* Was this a container before something else than us wrote over its first bytes? Told by what
- * follows the header (8 bytes of that in `head`) and by the last bytes of the file. */
+ * follows the header or its page (`head`: up to ZMPI_HEAD_BYTES) and by the last bytes of the file.
+ */
 bool zmpi_was_container(const unsigned char *head, size_t head_size, const unsigned char *tail,
                         size_t tail_size);
 /* Encode into one 128-byte slot. The slot's place is zmpi_header_slot(generation): 0 or 256 (odd

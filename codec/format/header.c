@@ -41,13 +41,19 @@ static bool ends_with_directory(const unsigned char *end, size_t size)
     }
 }
 
+/* Does a record seem to begin at `at`? */
+static bool has_record(const unsigned char *head, size_t size, size_t at)
+{
+    return size >= at + ZMPI_RECORD_LIKELY && zmpi_record_likely(head + at);
+}
+
 bool zmpi_was_container(const unsigned char *head, size_t head_size, const unsigned char *tail,
                         size_t tail_size)
 {
     if (head_size < SECOND_SLOT + sizeof magic || has_magic(head))
         return false;
-    return has_magic(head + SECOND_SLOT) ||
-           (head_size >= ZMPI_HEADER_BYTES + 8 && zmpi_record_likely(head + ZMPI_HEADER_BYTES)) ||
+    return has_magic(head + SECOND_SLOT) || has_record(head, head_size, ZMPI_HEADER_BYTES) ||
+           has_record(head, head_size, ZMPI_FIRST_PAGE) ||
            ends_with_directory(tail + tail_size, tail_size);
 }
 

@@ -153,12 +153,13 @@ static enum zmpi_status look_at_index(const struct zmpi_container *c, const stru
 enum zmpi_status zmpi_overwritten_look(const struct zmpi_reader *in, struct zmpi_overwritten *o)
 {
     struct zmpi_container c;
-    unsigned char head[ZMPI_HEADER_BYTES + 8];
+    unsigned char head[ZMPI_HEAD_BYTES];
     struct zmpi_reader end = *in;
     *o = (struct zmpi_overwritten){0};
-    if (in->file_size < sizeof head)
+    const size_t size = in->file_size < sizeof head ? (size_t)in->file_size : sizeof head;
+    if (size < ZMPI_HEADER_BYTES + 8)
         return ZMPI_OK;
-    enum zmpi_status status = in->read(in->context, 0, head, sizeof head);
+    enum zmpi_status status = in->read(in->context, 0, head, size);
     zmpi_container_init(&c);
     end.data_at = no_data;
     if (status == ZMPI_OK)
@@ -167,7 +168,7 @@ enum zmpi_status zmpi_overwritten_look(const struct zmpi_reader *in, struct zmpi
         status = c.index_damaged ? look_at_index(&c, &end, o) : look_at_records(&c, &end, o);
     /* Zeros may be a page that never reached the disk. If the container's first bytes are intact,
      * little was overwritten. */
-    if (!c.overwritten || zmpi_was_container(head, sizeof head, head, 0))
+    if (!c.overwritten || zmpi_was_container(head, size, head, 0))
         o->plain = false;
     zmpi_container_free(&c);
     return status == ZMPI_ERR_IO || status == ZMPI_ERR_MEMORY ? status : ZMPI_OK;

@@ -67,7 +67,7 @@ static enum zmpi_status look_behind(const struct zmpi_reader *in, enum zmpi_kind
 
 enum zmpi_status zmpi_source_look(const struct zmpi_reader *in, enum zmpi_kind *kind)
 {
-    unsigned char head[ZMPI_HEADER_BYTES + 8] = {0}, tail[4096];
+    unsigned char head[ZMPI_HEAD_BYTES] = {0}, tail[4096];
     const size_t size = in->file_size < sizeof head ? (size_t)in->file_size : sizeof head;
     const size_t end = in->file_size < sizeof tail ? (size_t)in->file_size : sizeof tail;
     enum zmpi_status status = in->read(in->context, 0, head, size);

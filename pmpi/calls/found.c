@@ -35,7 +35,7 @@ const char *zfound_path(const char *name)
 }
 
 /* Bytes at the beginning and the end of a file that tell what it is. */
-enum { HEAD = ZMPI_HEADER_BYTES + 8, TAIL = 4096 };
+enum { HEAD = ZMPI_HEAD_BYTES, TAIL = 4096 };
 
 /* The end is not read if the beginning tells: others may be cutting the file. */
 static bool is_overwritten(int fd, const unsigned char *head, size_t size, off_t file_size)

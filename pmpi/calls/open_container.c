@@ -232,6 +232,8 @@ static int prepare(struct zfile *f, MPI_Comm comm, enum zfound found)
     f->durable.some = f->log.end > ZMPI_HEADER_BYTES;
     if (!rc && zfile_may_write(f))
         rc = zsession_find_nodes(f);
+    if (!rc && zfile_may_write(f) && f->log.end < zsession_log_begin(f))
+        f->log.end = zsession_log_begin(f);
     if (!rc && zfile_may_write(f))
         rc = ztrim_share(f);
     f->size_before = f->durable.below = f->container.logical_size;

@@ -65,7 +65,7 @@ static int restart_log(struct zfile *f)
     f->container.header = header;
     znews_forget(&f->news);
     zmpi_entries_free(&f->fresh);
-    f->log.end = ZMPI_HEADER_BYTES;
+    f->log.end = zsession_log_begin(f);
     zreuse_drop(f);
     int renewed = renew_id(f);
     return rc ? rc : renewed;

@@ -233,6 +233,17 @@ int zsession_restarted(struct zfile *f)
 
 /* ---- places ---- */
 
+uint64_t zsession_log_begin(const struct zfile *f)
+{
+    return f->session.counted ? ZMPI_HEADER_BYTES : ZMPI_FIRST_PAGE;
+}
+
+/* What begins in the header's page ends there. */
+static uint64_t behind_page(uint64_t base, uint64_t size)
+{
+    return base < ZMPI_FIRST_PAGE && size > ZMPI_FIRST_PAGE - base ? ZMPI_FIRST_PAGE : base;
+}
+
 int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *epoch)
 {
     struct counters c;
@@ -246,6 +257,7 @@ int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *e
         *base = c.end;
     if (!rc && asked)
         rc = check_counters(f, &c);
+    *base = behind_page(*base, size);
     c.end = *base + size;
     if (epoch)
         c.epoch = *epoch = larger(*epoch, c.shared ? c.epoch : 0) + 1;

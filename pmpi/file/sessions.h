@@ -39,7 +39,11 @@ bool zsession_others(struct zfile *f);
 int zsession_find_nodes(struct zfile *f);
 /* Rank 0 calls it when the log begins again. */
 int zsession_restarted(struct zfile *f);
-/* Takes a place for `size` bytes. On entry *base is where they would be if nobody else wrote.
+/* Where the first record may be. Without counters ranks compute their places, and none is in the
+ * header's page. */
+uint64_t zsession_log_begin(const struct zfile *f);
+/* Takes a place for `size` bytes. On entry *base is where they would be if nobody else wrote. What
+ * does not fit the header's page is placed behind it.
  * *epoch (unless epoch is NULL) becomes higher than it was and than any other. One rank calls
  * it. */
 int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *epoch);

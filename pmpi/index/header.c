@@ -72,6 +72,18 @@ int zheader_rename(struct zfile *f)
     return agree(f, rc);
 }
 
+/* Rank 0: what this node has written goes to the disk. */
+static int sync_here(struct zfile *f)
+{
+    const int fd = zsession_descriptor(f);
+    errno = 0;
+    return fd >= 0 && fdatasync(fd) ? zphysical_failed(f, MPI_SUCCESS, errno, "fdatasync")
+                                    : MPI_SUCCESS;
+}
+
+/* No record is written before the header is on the disk: after a power failure nobody could tell a
+ * container without its first page from a plain file. (A file that is beside another one takes its
+ * name when all of it is there.) */
 int zheader_create(struct zfile *f)
 {
     struct zmpi_header *h = &f->container.header;
@@ -83,7 +95,8 @@ int zheader_create(struct zfile *f)
     h->generation = 1;
     h->log_end = ZMPI_HEADER_BYTES;
     zmpi_header_put(h, block);
-    return zwrite_at(f, 0, block, sizeof block);
+    rc = zwrite_at(f, 0, block, sizeof block);
+    return rc || f->replace ? rc : sync_here(f);
 }
 
 /* Reserves a place for the index, through rank 0. *offset 0: others are writing. */
@@ -241,15 +254,6 @@ int zindex_write(struct zfile *f)
     return rc;
 }
 
-/* Rank 0: syncs the file, since records of others may hide synced data, as in zindex_write. */
-static int sync_scanned(struct zfile *f)
-{
-    const int fd = zsession_descriptor(f);
-    errno = 0;
-    return fd >= 0 && fdatasync(fd) ? zphysical_failed(f, MPI_SUCCESS, errno, "fdatasync")
-                                    : MPI_SUCCESS;
-}
-
 /* Writes an index of all records of c behind the log, and the header that points to it. Nobody else
  * writes meanwhile. */
 static int write_all(struct zfile *f, struct zmpi_container *c)
@@ -259,6 +263,10 @@ static int write_all(struct zfile *f, struct zmpi_container *c)
     size_t size;
     uint64_t offset = f->log.end;
     int rc = zsession_reserve(f, 0, &offset, NULL);
+    if (!rc && offset < ZMPI_FIRST_PAGE) { /* the index must know its place before its size */
+        rc = zsession_reserve(f, ZMPI_FIRST_PAGE - offset, &offset, NULL);
+        offset = ZMPI_FIRST_PAGE;
+    }
     if (rc)
         return rc;
     enum zmpi_status status =
@@ -269,8 +277,8 @@ static int write_all(struct zfile *f, struct zmpi_container *c)
     if (!rc)
         rc = zwrite_at(f, offset, index, size);
     free(index);
-    if (!rc && c->scanned)
-        rc = sync_scanned(f);
+    if (!rc && c->scanned) /* they may hide synced data, as in zindex_write */
+        rc = sync_here(f);
     return rc ? rc : put_header(f, &c->header);
 }
 

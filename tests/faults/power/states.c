@@ -26,7 +26,7 @@ static struct model model;
 static struct zmpi_container container;
 
 /* Of the states: how many were opened, in how many something could not be read. */
-static unsigned long opened, incomplete, partly, refused, empty, no_container, plain, commands;
+static unsigned long opened, incomplete, partly, refused, empty, plain, commands;
 
 static _Noreturn void fail(const char *trace, const struct state *s, const char *text)
 {
@@ -61,7 +61,7 @@ enum found { FOUND_NOTHING, FOUND_PLAIN, FOUND_REFUSED, FOUND_CONTAINER };
 /* As tool_input_look (codec/tool/io.c) does. */
 static enum found look(const struct zmpi_reader *in, const struct image *i)
 {
-    const size_t head = i->size < ZMPI_HEADER_BYTES + 8 ? i->size : ZMPI_HEADER_BYTES + 8;
+    const size_t head = i->size < ZMPI_HEAD_BYTES ? i->size : ZMPI_HEAD_BYTES;
     const size_t tail = i->size < 4096 ? i->size : 4096;
     if (i->size == 0)
         return FOUND_NOTHING;
@@ -191,8 +191,7 @@ static void check_there(const char *trace, const struct state *s)
     plain++;
 }
 
-/* Little of a container may be there, which does not tell that it is one. Then nothing in it was
- * promised, except zeros. */
+/* The header goes to the disk before anything else: without it there is nothing, or zeros. */
 static void check_plain(const char *trace, const struct disk *d, const struct state *s)
 {
     static const uint64_t zeros[PLACES];
@@ -205,8 +204,9 @@ static void check_plain(const char *trace, const struct disk *d, const struct st
     }
     for (size_t i = 0; i < s->image.size; i++)
         is_zero = is_zero && s->image.data[i] == 0;
-    no_container += !is_zero;
-    check(trace, s, 0, PLACES, is_zero ? zeros : NULL);
+    if (!is_zero)
+        fail(trace, s, "a plain file of a container's bytes");
+    check(trace, s, 0, PLACES, zeros);
 }
 
 static void check_state(const char *trace, const struct disk *d, struct state *s)
@@ -289,11 +289,9 @@ int main(int argc, char **argv)
             }
     }
     printf("%s: %" PRIu64 " states of %zu steps: %lu opened, of which %lu may lack something, and "
-           "%lu can be read in part; %lu refused, %lu plain or empty, of which %lu are whole and "
-           "%lu have a few bytes; "
+           "%lu can be read in part; %lu refused, %lu plain or empty, of which %lu are whole; "
            "%lu commands\n",
-           argv[1], count, disk.steps, opened, incomplete, partly, refused, empty, plain,
-           no_container, commands);
+           argv[1], count, disk.steps, opened, incomplete, partly, refused, empty, plain, commands);
     free(state.image.data);
     disk_free(&disk);
     return 0;

@@ -96,7 +96,7 @@ struct zmpi_header {
 bool zmpi_is_container(const void *src, size_t size);
 /* Was this a container before something else than us wrote over its first bytes? Told by what
  * follows the header or its page (`head`: up to ZMPI_HEAD_BYTES) and by the last bytes of the file.
- */
+ * Of a page of zeros zmpi_container_lost tells. */
 bool zmpi_was_container(const unsigned char *head, size_t head_size, const unsigned char *tail,
                         size_t tail_size);
 /* Encode into one 128-byte slot. The slot's place is zmpi_header_slot(generation): 0 or 256 (odd

@@ -41,6 +41,11 @@ static bool ends_with_directory(const unsigned char *end, size_t size)
     }
 }
 
+static bool is_zero(const unsigned char *p, size_t n)
+{
+    return *p == 0 && memcmp(p, p + 1, n - 1) == 0;
+}
+
 /* Does a record seem to begin at `at`? */
 static bool has_record(const unsigned char *head, size_t size, size_t at)
 {
@@ -53,7 +58,7 @@ bool zmpi_was_container(const unsigned char *head, size_t head_size, const unsig
     if (head_size < SECOND_SLOT + sizeof magic || has_magic(head))
         return false;
     return has_magic(head + SECOND_SLOT) || has_record(head, head_size, ZMPI_HEADER_BYTES) ||
-           has_record(head, head_size, ZMPI_FIRST_PAGE) ||
+           (has_record(head, head_size, ZMPI_FIRST_PAGE) && !is_zero(head, ZMPI_HEADER_BYTES)) ||
            ends_with_directory(tail + tail_size, tail_size);
 }
 

@@ -3,7 +3,8 @@
 
     power.py [--states N] [--traces N] [--first SEED] [--keep]
 
-Every third trace begins with a plain file that is there, which becomes a container. Each trace is of a seeded program of MPI-IO calls (tests/faults/power/writer.c), on one rank or two: it closes the file or is
+Every third trace begins with a plain file that is there, which becomes a container. Every sixth is of one record of many pages
+in a new file. Each other trace is of a seeded program of MPI-IO calls (tests/faults/power/writer.c), on one rank or two: it closes the file or is
 killed, then perhaps zmpi fsck --repair or zmpi trim runs, and a second such program goes on. tests/faults/power/states.c builds
 states of the disk from the trace, and checks them; some of them once more when zmpi fsck --repair, or a program that writes
 behind all (goes_on.c), has had them. A failure says how to repeat it. ZMPI_TEST_BIN, ZMPI_TEST_LIB and MPIEXEC as in
@@ -44,7 +45,7 @@ def run(command, env, killed=False):
 def write(env, ranks, seed, session, file, end, *there):
     mpiexec = [MPIEXEC, *(["--oversubscribe"] if OPEN_MPI else []), "-n", str(ranks), "env",
                "LD_PRELOAD=" + os.environ["ZMPI_TEST_LIB"]]
-    run([*mpiexec, os.path.join(PROGRAMS, "power_writer"), str(seed), str(session), file, end, *there], env, killed=end == "kill")
+    run([*mpiexec, os.path.join(PROGRAMS, "power_writer"), str(seed), str(session), file, end, *there], env, killed=end != "close")
 
 
 def tool(env, *arguments):
@@ -56,6 +57,10 @@ def tool(env, *arguments):
 
 def is_there(seed):
     return seed % 3 == 0
+
+
+def is_one(seed):
+    return seed % 6 == 4
 
 
 def is_container(file):
@@ -76,6 +81,10 @@ def make_trace(seed, keep):
                POWER_FILE=file)
     if OPEN_MPI:
         env["OMPI_MCA_io"] = COMPONENTS[seed // 2 % len(COMPONENTS)]
+    if is_one(seed):
+        write(env, ranks, seed, 0, file, "one")
+        os.remove(file)
+        return trace, f"{ranks} ranks, one large record"
     there = ["there"] if is_there(seed) else []
     write(env, ranks, seed, 0, file, end, *there)
     if between != "nothing" and os.path.getsize(file) and (not there or is_container(file)):

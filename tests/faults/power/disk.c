@@ -303,7 +303,8 @@ void disk_state(const struct disk *d, uint64_t seed, struct state *s)
 {
     struct choice c;
     s->seed = seed;
-    s->steps = 1 + below(d->steps, seed, OF_CUT, 0);
+    /* At any moment; of three once when all is written. */
+    s->steps = below(3, seed, OF_CUT, 1) ? 1 + below(d->steps, seed, OF_CUT, 0) : d->steps;
     const uint64_t inode = s->inode = choose_inode(d, s);
     choose(d, inode, s, &c);
     uint64_t limit = UINT64_MAX, whole = s->image.size; /* what a lost change of size made */

@@ -2,11 +2,12 @@
  * writer.c - a seeded program of MPI-IO calls, which says in the trace (trace.h) what it does, for
  * tests/cli/power.py; it is no test by itself.
  *
- *     writer SEED SESSION FILE close|kill [there]
+ *     writer SEED SESSION FILE close|kill|one [there]
  *
  * there: first, as operation 0, one rank writes the whole file without MPI: it is plain.
  * Independent calls keep to a part of the file, of which each rank has one until the next
- * collective call. `kill`: all ranks die after some operation.
+ * collective call. `kill`: all ranks die after some operation; `one`: after the first, which writes
+ * a record of many pages that cannot be compressed.
  */
 #include "../../mpi/check.h"
 
@@ -232,7 +233,7 @@ int main(int argc, char **argv)
 {
     char kinds[OPS_OF_SESSION];
     MPI_Init(&argc, &argv);
-    CHECK_SAY(argc == 5 || argc == 6, "writer SEED SESSION FILE close|kill [there]");
+    CHECK_SAY(argc == 5 || argc == 6, "writer SEED SESSION FILE close|kill|one [there]");
     rank = check_rank(MPI_COMM_WORLD);
     ranks = check_ranks(MPI_COMM_WORLD);
     const unsigned session = (unsigned)atoi(argv[2]);
@@ -240,8 +241,10 @@ int main(int argc, char **argv)
     op = session * OPS_OF_SESSION;
     const unsigned first = op;
     unsigned n = generate(kinds);
-    const bool killed = strcmp(argv[4], "kill") == 0;
-    if (killed)
+    const bool one = strcmp(argv[4], "one") == 0, killed = one || strcmp(argv[4], "kill") == 0;
+    if (one)
+        strcpy(kinds, "-W"); /* operation 0 writes what can be compressed */
+    else if (killed)
         n = 1 + n / 2 + (unsigned)(check_mix(seed, 2) % (n / 2));
     if (rank == 0)
         mark(MARK_OPENED, 0);
@@ -249,7 +252,8 @@ int main(int argc, char **argv)
         make_plain(argv[3]);
     MPI_Barrier(MPI_COMM_WORLD);
     open_file(argv[3]);
-    while (op - first < n)
+    op += one;
+    while (op - first < (one ? 2 : n))
         do_op(kinds[op - first], argv[3]);
     MPI_Barrier(MPI_COMM_WORLD);
     if (killed)

@@ -105,6 +105,25 @@ Test(lost, overwritten_header)
     file_free(&f);
 }
 
+/* MPI-IO's first record of many pages lies behind the header's page. */
+Test(lost, overwritten_page)
+{
+    struct file f;
+    struct zmpi_header h;
+    const unsigned char data[4] = {0};
+    struct zmpi_record r = {.kind = ZMPI_RECORD_DATA, .extent = {.hi = 4, .bytes = 4, .run = 4}};
+    file_create(&f, &h, test_id);
+    file_record(&f, &r, ZMPI_FIRST_PAGE, test_id, data);
+    memset(f.data, 0, ZMPI_FIRST_PAGE);
+    const struct zmpi_reader in = file_reader(&f);
+    cr_assert(!zmpi_was_container(f.data, ZMPI_HEAD_BYTES, f.data, 0));
+    cr_assert(zmpi_container_lost(f.data, ZMPI_HEAD_BYTES, &in));
+    f.data[ZMPI_HEADER_BYTES - 1] = 1;
+    cr_assert(zmpi_was_container(f.data, ZMPI_HEAD_BYTES, f.data, 0));
+    cr_assert(!zmpi_was_container(f.data, ZMPI_HEAD_BYTES - 1, f.data, 0));
+    file_free(&f);
+}
+
 /* What is found where the index cannot be read, and whether that is all there was. */
 static bool found_whole(struct file *f, size_t records)
 {

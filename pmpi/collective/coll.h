@@ -56,6 +56,7 @@ struct zmeasured {
     unsigned seen[ZWAYS];   /* value of `world` at the measurement */
     unsigned estimated;     /* value of `world` when estimate[ZRAW] was made */
     bool like;              /* the estimate is from messages of similar size */
+    double untimed;         /* seconds of calls by the fixed rule since raw was last timed */
     unsigned skip;          /* the next calls go raw without an agreement, this many */
     int best;
 };
@@ -76,6 +77,7 @@ struct zpending {
     int way;
     enum zop op;
     int size_class;
+    bool by_rule;  /* compressed whatever it takes */
     double bytes;  /* of the largest block */
     double pieces; /* of that block; one is coded while others are sent */
     /* Seconds on this rank, */

@@ -152,6 +152,7 @@ void zauto_learn(struct zcomm *s, const struct zpending *p)
         return;
     struct zmeasured *m = &s->measured[p->op][p->size_class];
     take(m, p->way, p->elapsed / p->bytes);
+    m->untimed += p->by_rule ? p->elapsed : 0;
     if (p->way && !(p->raw > 0 && p->sent > 0))
         return;
     estimate_encoders(m, &s->codec[p->op], p);
@@ -175,19 +176,37 @@ static double expected_compressed(const struct zmeasured *m)
     return least;
 }
 
+bool zauto_wants_raw(const struct zmeasured *m)
+{
+    return m->count[ZRAW] == 0 || outdated(m, ZRAW) ? m->untimed > WORTH_A_LINE
+                                                    : m->count[ZRAW] < TRIES;
+}
+
+void zauto_timed_raw(struct zmeasured *m, double per_byte)
+{
+    m->untimed = 0;
+    if (isfinite(per_byte))
+        take(m, ZRAW, per_byte);
+}
+
 /* If raw is never tried, nothing corrects an estimate of it. */
 double zauto_saved(const struct zcomm *s, const struct zpending *p)
 {
     const struct zmeasured *m = &s->measured[p->op][p->size_class];
-    const bool estimated = m->like && s->options.collective_mode != ZMPI_COLLECTIVE_ALWAYS;
+    const bool estimated =
+        m->like && !p->by_rule && s->options.collective_mode != ZMPI_COLLECTIVE_ALWAYS;
     double other = estimated ? zauto_expected(m, ZRAW) : m->per_byte[ZRAW];
     if (p->way == ZRAW)
         other = expected_compressed(m);
+    else if (p->by_rule && outdated(m, ZRAW))
+        other = 0;
     return other > 0 ? other * p->bytes - p->elapsed : 0;
 }
 
 bool zauto_costs(struct zlosses *l, double elapsed, double saved)
 {
+    if (!(saved < 0 || saved > 0))
+        return false;
     l->elapsed += elapsed;
     l->saved += saved;
     const bool now = !l->said && -l->saved > WORTH_A_LINE && -l->saved > COSTLY * l->elapsed;

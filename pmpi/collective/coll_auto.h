@@ -20,6 +20,8 @@ bool zrule_by_time(const struct zcall *c);
 bool zrule_enough(const struct zcall *c);
 /* May calls go raw without an agreement, that is without knowing the other ranks' data? */
 bool zrule_may_skip(const struct zcall *c);
+/* After the agreement: is the call compressed whatever it takes? */
+bool zrule_is_fixed(const struct zcall *c);
 /* After the agreement: the ways that time may choose from. */
 struct zauto_ways zrule_ways(const struct zcall *c);
 
@@ -37,10 +39,20 @@ int zauto_choose(struct zmeasured *m, const struct zauto_ways *ways, bool all_kn
 /* Returns the seconds per byte of the largest block, measured or estimated; 0: unknown. */
 double zauto_expected(const struct zmeasured *m, int way);
 /* Returns the seconds that a measured call saved compared with the other way, measured or estimated
- * from messages of similar size. 0: unknown. */
+ * from messages of similar size; by the fixed rule only measured. 0: unknown. */
 double zauto_saved(const struct zcomm *s, const struct zpending *p);
-/* Adds a compressed call, its time and what it saved (< 0: lost). True once: when all calls
- * together have lost enough to tell the user. */
+/* Adds a compressed call, its time and what it saved (< 0: lost; 0: unknown, the call does not
+ * count). True once: when all calls together have lost enough to tell the user. */
 bool zauto_costs(struct zlosses *l, double elapsed, double saved);
+/* By the fixed rule: calls have taken so long that it should be known how long they take raw. */
+bool zauto_wants_raw(const struct zmeasured *m);
+/* Takes that time, for a byte of the largest block; infinite: it could not be had. */
+void zauto_timed_raw(struct zmeasured *m, double per_byte);
+
+/* ---- coll_probe.c ---- */
+
+/* Sends as many bytes as the call has raw, and takes the time. Collective; whatever happens, the
+ * call goes on. */
+void zprobe_raw(const struct zcall *c, struct zmeasured *m);
 
 #endif

@@ -217,6 +217,12 @@ static void say_lossy(const struct zcall *c)
              zop_name(c->op), name[0] ? name : "a communicator", c->state->ranks, bound);
 }
 
+/* Compressed whatever it takes, and the user has not asked for that. */
+static bool is_by_rule(const struct zcall *c)
+{
+    return zrule_is_fixed(c) && c->state->options.collective_mode == ZMPI_COLLECTIVE_AUTO;
+}
+
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
 {
     enum { BLOCKS = 1000 }; /* added to the number of components that lie one behind the other */
@@ -240,6 +246,9 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
     if (!ready)
         say_not_ready(c);
     bool compressed = settings_agree(c, all) && all[READY] > 0 && choose(c);
+    struct zmeasured *m = &s->measured[c->op][zauto_class(c->bytes)];
+    if (compressed && is_by_rule(c) && zauto_wants_raw(m))
+        zprobe_raw(c, m);
     c->start = zmpi_seconds();
     if (!compressed)
         return false;
@@ -272,6 +281,7 @@ static void measured(struct zcall *c, double elapsed)
                           .way = c->way,
                           .op = c->op,
                           .size_class = zauto_class(c->bytes),
+                          .by_rule = c->way != ZRAW && is_by_rule(c),
                           .bytes = bytes,
                           .pieces = ceil(bytes / (double)c->state->options.collective_piece),
                           .elapsed = elapsed,

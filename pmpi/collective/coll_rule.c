@@ -45,6 +45,11 @@ bool zrule_may_skip(const struct zcall *c)
     return c->all_know && zrule_by_time(c);
 }
 
+bool zrule_is_fixed(const struct zcall *c)
+{
+    return c->lossy && !zrule_by_time(c);
+}
+
 void zcall_look(struct zcall *c, enum zmpi_type element)
 {
     const bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
@@ -55,7 +60,7 @@ void zcall_look(struct zcall *c, enum zmpi_type element)
 struct zauto_ways zrule_ways(const struct zcall *c)
 {
     const struct zmpi_options *o = &c->state->options;
-    const bool fixed = c->lossy && !zrule_by_time(c);
+    const bool fixed = zrule_is_fixed(c);
     const bool picks = zcall_picks(c) && !(fixed && zcall_wants_ratio(c));
     enum zmpi_variant variant;
     const int asked = zmpi_options_encoder(o, &variant);

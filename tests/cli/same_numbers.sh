@@ -17,7 +17,7 @@ run() {
     shift 2
     # shellcheck disable=SC2086 # none or several words
     timeout 200 "$MPIEXEC" $flags -n 3 env ZMPI_TEST_LATE="$seed" ZMPI_COLLECTIVE_MIN=64 ZMPI_COLLECTIVE_PIECE=16K \
-        ZMPI_REPORT_TEXT=off "$@" LD_PRELOAD="$ZMPI_TEST_LIB:$behind/libdamage_nodes.so:$behind/libdamage_late.so" \
+        ZMPI_REPORT_TEXT=off "$@" LD_PRELOAD="$ZMPI_TEST_LIB:$behind/libdamage_late.so:$behind/libdamage_nodes.so" \
         "$program" >"$out" 2>"$out.said" || { cat "$out" "$out.said"; exit 1; }
 }
 

@@ -1,17 +1,18 @@
 /*
  * late.c - stands between libzmpi and MPI, and makes messages or whole collectives late, as much as
- * ZMPI_TEST_LATE says: a library that same.c is run with. 0: nothing; odd: large messages, which is
- * what zmpi sends; even: the MPI library's own collectives.
+ * ZMPI_TEST_LATE says: a library that same.c and costs.c are run with. 0: nothing; odd: large
+ * messages, which is what zmpi sends; even: the MPI library's own collectives. From 1000 on:
+ * messages by so many microseconds, and collectives by those of ZMPI_TEST_LATE_RAW.
  */
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { LARGE = 200, MOST = 3000 /* microseconds */ };
+enum { LARGE = 200, EACH = 1000, MOST = 3000 /* microseconds */ };
 
-static unsigned seed_of(void)
+static unsigned number(const char *name)
 {
-    const char *text = getenv("ZMPI_TEST_LATE");
+    const char *text = getenv(name);
     return text ? (unsigned)strtoul(text, NULL, 10) : 0;
 }
 
@@ -19,8 +20,10 @@ static void wait_for(unsigned odd)
 {
     static _Thread_local unsigned state;
     static _Thread_local int rank = -1;
-    const unsigned seed = seed_of();
-    if (!seed || seed % 2 != odd)
+    const unsigned seed = number("ZMPI_TEST_LATE");
+    if (seed >= EACH)
+        usleep(odd ? seed : number("ZMPI_TEST_LATE_RAW"));
+    if (!seed || seed >= EACH || seed % 2 != odd)
         return;
     if (rank < 0) {
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -3,7 +3,7 @@
  * until it is mended. The newer slot of the header is damaged, and a record of the second session:
  * its values are refused, and not given as the first session left them.
  *
- * With an argument it only writes that file, for tests/cli/header_damage.py.
+ * With an argument it only writes that file, for tests/cli/damage/header_damage.py.
  *
  * zmpi-test: RANKS 1,2 ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_EXACT_BELOW=0
  */

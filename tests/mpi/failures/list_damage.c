@@ -3,7 +3,7 @@
  * and at its end: one record with a list over all of it. Whatever byte of that record is damaged,
  * the rest of the megabyte is read.
  *
- * With an argument it only writes that file, for tests/cli/list_damage.py.
+ * With an argument it only writes that file, for tests/cli/damage/list_damage.py.
  *
  * zmpi-test: RANKS 1 ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet
  */

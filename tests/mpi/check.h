@@ -156,6 +156,17 @@ static inline bool check_is_container(const char *path)
     return got == 8 && memcmp(head, magic, 8) == 0;
 }
 
+/* Where the first record is: in the header's page, or behind it (format.md 2.5). */
+static inline off_t check_first_record(const char *path)
+{
+    char magic[4] = "";
+    const int fd = open(path, O_RDONLY);
+    const bool here = fd >= 0 && pread(fd, magic, 4, 512) == 4 && memcmp(magic, "ZREC", 4) == 0;
+    CHECK(here || (fd >= 0 && pread(fd, magic, 4, 4096) == 4 && memcmp(magic, "ZREC", 4) == 0));
+    close(fd);
+    return here ? 512 : 4096;
+}
+
 /* Does the header say that all records are in an index (format.md 2.1)? */
 static inline bool check_has_index(const char *path)
 {

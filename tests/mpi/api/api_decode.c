@@ -201,9 +201,9 @@ static void damage(void)
     const int fd = open(path, O_RDWR);
     const char *const kind[] = {"none", "zeros", "damaged"};
     if (rank == 0) { /* behind header, record and table */
-        CHECK(fd >= 0 && pread(fd, &byte, 1, 512 + 1200) == 1);
+        CHECK(fd >= 0 && pread(fd, &byte, 1, check_first_record(path) + 1200) == 1);
         byte ^= 0xFF;
-        CHECK(pwrite(fd, &byte, 1, 512 + 1200) == 1);
+        CHECK(pwrite(fd, &byte, 1, check_first_record(path) + 1200) == 1);
     }
     OK(MPI_Barrier(MPI_COMM_WORLD));
     for (int i = 0; i < 6; i++) {

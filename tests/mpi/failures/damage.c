@@ -205,10 +205,12 @@ static void lost_with_the_index(void)
     OK(MPI_File_close(&file));
     const off_t size = (off_t)check_disk_size(path);
     int fd = open(path, O_RDWR);
-    CHECK(fd >= 0 && check_is_container(path) && pread(fd, head, sizeof head, 512) == 64);
+    CHECK(fd >= 0 && check_is_container(path) &&
+          pread(fd, head, sizeof head, check_first_record(path)) == 64);
     memcpy(&payload, head + 40, 8);
     memcpy(&extents, head + 48, 4);
-    const off_t second = 512 + 64 + (off_t)((extents + 7) / 8 * 8 + (payload + 7) / 8 * 8);
+    const off_t second =
+        check_first_record(path) + 64 + (off_t)((extents + 7) / 8 * 8 + (payload + 7) / 8 * 8);
     CHECK(second + 64 < size && !ftruncate(fd, second) && !ftruncate(fd, size));
     close(fd);
     int class = MPI_SUCCESS;

@@ -168,7 +168,7 @@ static void read_incomplete(void)
     MPI_File file;
     write_session(COLLECTIVE, 0, "lossless", "on");
     if (rank == 0)
-        copy_damaged(512 + 200); /* in the first record */
+        copy_damaged((size_t)check_first_record(path) + 200); /* in the first record */
     MPI_Barrier(MPI_COMM_WORLD);
     check_say("index and record are damaged");
     CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, copy, MPI_MODE_RDONLY, MPI_INFO_NULL, &file),

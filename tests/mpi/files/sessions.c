@@ -248,7 +248,7 @@ static void damage(void)
     CHECK(fd >= 0 && pread(fd, slot, sizeof slot, 256) == sizeof slot);
     CHECK(slot[4] == 2 && slot[6] > 512);
     CHECK(pwrite(fd, "damaged", 8, (off_t)slot[6] + 24) == 8);
-    CHECK(pwrite(fd, "damaged", 8, 512 + 8) == 8);
+    CHECK(pwrite(fd, "damaged", 8, check_first_record(path) + 8) == 8);
     close(fd);
 }
 

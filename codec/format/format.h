@@ -13,8 +13,8 @@ struct zmpi_enhancer;
 
 #define ZMPI_HEADER_BYTES        512
 #define ZMPI_RECORD_HEADER_BYTES 64
-/* The header's page. MPI-IO puts no record into it that does not end there: whoever finds the page
- * gone knows the file by the record behind it. */
+/* The header's page. MPI-IO begins no long record in it: whoever finds the page gone knows the file
+ * by the record behind it. */
 #define ZMPI_FIRST_PAGE 4096
 /* So many of a file's first bytes tell what it is: up to a record's first 8 behind that page. */
 #define ZMPI_HEAD_BYTES (ZMPI_FIRST_PAGE + 8)

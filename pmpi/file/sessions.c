@@ -238,10 +238,10 @@ uint64_t zsession_log_begin(const struct zfile *f)
     return f->session.counted ? ZMPI_HEADER_BYTES : ZMPI_FIRST_PAGE;
 }
 
-/* What begins in the header's page ends there. */
+/* Nothing long begins in the header's page. Short files do not grow by it. */
 static uint64_t behind_page(uint64_t base, uint64_t size)
 {
-    return base < ZMPI_FIRST_PAGE && size > ZMPI_FIRST_PAGE - base ? ZMPI_FIRST_PAGE : base;
+    return base < ZMPI_FIRST_PAGE && size > 16 * ZMPI_FIRST_PAGE ? ZMPI_FIRST_PAGE : base;
 }
 
 int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *epoch)

@@ -42,10 +42,9 @@ int zsession_restarted(struct zfile *f);
 /* Where the first record may be. Without counters ranks compute their places, and none is in the
  * header's page. */
 uint64_t zsession_log_begin(const struct zfile *f);
-/* Takes a place for `size` bytes. On entry *base is where they would be if nobody else wrote. What
- * does not fit the header's page is placed behind it.
- * *epoch (unless epoch is NULL) becomes higher than it was and than any other. One rank calls
- * it. */
+/* Takes a place for `size` bytes. On entry *base is where they would be if nobody else wrote. Long
+ * data do not begin in the header's page. *epoch (unless epoch is NULL) becomes higher than it was
+ * and than any other. One rank calls it. */
 int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *epoch);
 /* May this rank write to places that nobody assigned? If *alone, it may do so until
  * zsession_alone_end. */

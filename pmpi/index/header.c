@@ -263,10 +263,6 @@ static int write_all(struct zfile *f, struct zmpi_container *c)
     size_t size;
     uint64_t offset = f->log.end;
     int rc = zsession_reserve(f, 0, &offset, NULL);
-    if (!rc && offset < ZMPI_FIRST_PAGE) { /* the index must know its place before its size */
-        rc = zsession_reserve(f, ZMPI_FIRST_PAGE - offset, &offset, NULL);
-        offset = ZMPI_FIRST_PAGE;
-    }
     if (rc)
         return rc;
     enum zmpi_status status =

@@ -105,7 +105,7 @@ Test(lost, overwritten_header)
     file_free(&f);
 }
 
-/* MPI-IO's first record of many pages lies behind the header's page. */
+/* A long first record of MPI-IO lies behind the header's page. */
 Test(lost, overwritten_page)
 {
     struct file f;

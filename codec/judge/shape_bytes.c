@@ -36,50 +36,58 @@ static void take_tile(const struct zmpi_plan *p, const struct zmpi_column *data,
         }
 }
 
-/* The source of sampled chunks, and memory for one of them. */
-struct samples {
-    const struct zmpi_plan *plan;
-    const struct zmpi_column *data;
-    size_t chunks;
+/* A sampled chunk, copied. */
+struct chunk {
+    size_t extent[3];
     unsigned char *tile;
 };
 
-/* Takes sampled chunk i. */
-static struct zmpi_rows take_chunk(const struct samples *s, size_t i, size_t extent[3])
+/* Copies the sampled chunks to `tiles`; returns their number. */
+static size_t take_chunks(const struct zmpi_plan *p, const struct zmpi_column *data,
+                          unsigned char *tiles, struct chunk chunk[CHUNKS])
 {
-    const struct zmpi_plan *p = s->plan;
-    size_t at[3];
-    zmpi_plan_place(p, (2 * i + 1) * p->chunks / (2 * s->chunks), at);
-    const struct zmpi_rows from = zmpi_plan_rows(p, at, s->data->at, extent);
-    take_tile(p, s->data, &from, extent, s->tile);
-    const size_t row = extent[2] * p->width;
-    return (struct zmpi_rows){.at = s->tile, .row = row, .plane = extent[1] * row};
+    const size_t chunks = p->chunks < CHUNKS ? p->chunks : CHUNKS;
+    for (size_t i = 0; i < chunks; i++) {
+        size_t at[3];
+        struct chunk *c = &chunk[i];
+        c->tile = tiles + i * ZMPI_CHUNK_INPUT_BYTES;
+        zmpi_plan_place(p, (2 * i + 1) * p->chunks / (2 * chunks), at);
+        const struct zmpi_rows from = zmpi_plan_rows(p, at, data->at, c->extent);
+        take_tile(p, data, &from, c->extent, c->tile);
+    }
+    return chunks;
+}
+
+static struct zmpi_rows rows_of(const struct chunk *c, size_t width)
+{
+    const size_t row = c->extent[2] * width;
+    return (struct zmpi_rows){.at = c->tile, .row = row, .plane = c->extent[1] * row};
 }
 
 /* Chooses the axes as an encoder does (4.6), by blocks of these chunks. */
-static unsigned find_axes(const struct samples *s, const struct zmpi_chunk_rule *rule)
+static unsigned find_axes(size_t width, const struct chunk chunk[], size_t chunks,
+                          const struct zmpi_chunk_rule *rule)
 {
     const struct zmpi_kernels *kernels = zmpi_kernels();
-    zmpi_chunk_cost_fn *const cost_of = s->plan->width == 4 ? kernels->cost32 : kernels->cost64;
+    zmpi_chunk_cost_fn *const cost_of = width == 4 ? kernels->cost32 : kernels->cost64;
     struct zmpi_axes_look look = {0};
-    size_t extent[3];
-    for (size_t i = 0; i < s->chunks; i++) {
-        const struct zmpi_rows rows = take_chunk(s, i, extent);
+    for (size_t i = 0; i < chunks; i++) {
+        const struct zmpi_rows rows = rows_of(&chunk[i], width);
         for (size_t k = i * BLOCKS; k < (i + 1) * BLOCKS; k++)
-            look.counted += cost_of(rule, extent, &rows, k * 40503 & 0xFFFF, look.cost);
+            look.counted += cost_of(rule, chunk[i].extent, &rows, k * 40503 & 0xFFFF, look.cost);
     }
     return zmpi_axes_choice(&look);
 }
 
-static double code_chunks(const struct samples *s, const struct zmpi_chunk_rule *rule,
-                          struct zmpi_chunk_work *work)
+static double code_chunks(size_t width, const struct chunk chunk[], size_t chunks,
+                          const struct zmpi_chunk_rule *rule, struct zmpi_chunk_work *work)
 {
     const struct zmpi_kernels *kernels = zmpi_kernels();
-    zmpi_chunk_encode_fn *const encode =
-        s->plan->width == 4 ? kernels->encode32 : kernels->encode64;
-    size_t bytes = 0, elements = 0, extent[3];
-    for (size_t i = 0; i < s->chunks; i++) {
-        const struct zmpi_rows rows = take_chunk(s, i, extent);
+    zmpi_chunk_encode_fn *const encode = width == 4 ? kernels->encode32 : kernels->encode64;
+    size_t bytes = 0, elements = 0;
+    for (size_t i = 0; i < chunks; i++) {
+        const size_t *extent = chunk[i].extent;
+        const struct zmpi_rows rows = rows_of(&chunk[i], width);
         bytes += encode(rule, extent, &rows, work->coded, work) + ENTRY;
         elements += extent[0] * extent[1] * extent[2];
     }
@@ -93,15 +101,16 @@ double zmpi_shape_bytes(const struct zmpi_job *job, const struct zmpi_column *da
     struct zmpi_plan plan;
     struct zmpi_chunk_rule rule;
     struct zmpi_chunk_work *work = zmpi_chunk_work_new();
-    unsigned char *tile = malloc(ZMPI_CHUNK_INPUT_BYTES);
+    unsigned char *tiles = malloc((size_t)CHUNKS * ZMPI_CHUNK_INPUT_BYTES);
+    struct chunk chunk[CHUNKS];
     double bytes = 0;
-    if (work && tile && zmpi_plan_make(&array, &plan) == ZMPI_OK) {
-        const struct samples s = {&plan, data, plan.chunks < CHUNKS ? plan.chunks : CHUNKS, tile};
+    if (work && tiles && zmpi_plan_make(&array, &plan) == ZMPI_OK) {
+        const size_t chunks = take_chunks(&plan, data, tiles, chunk);
         zmpi_plan_rule(job, &rule);
-        rule.axes = find_axes(&s, &rule);
-        bytes = code_chunks(&s, &rule, work);
+        rule.axes = find_axes(plan.width, chunk, chunks, &rule);
+        bytes = code_chunks(plan.width, chunk, chunks, &rule, work);
     }
     free(work);
-    free(tile);
+    free(tiles);
     return bytes;
 }

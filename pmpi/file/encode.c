@@ -47,7 +47,7 @@ size_t zencode_capacity(uint64_t bytes, size_t runs)
     return (size_t)(bytes + bytes / 32) + 17 * runs + copy + 4096;
 }
 
-static unsigned char *outbox_reserve(struct zfile *f, size_t size)
+unsigned char *zencode_reserve(struct zfile *f, size_t size)
 {
     if (f->outbox.used + size > f->outbox.capacity) {
         size_t capacity = f->outbox.used + size;
@@ -135,7 +135,7 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     r.extents_length = (uint32_t)(list ? list_size : zmpi_extent_nest_size(piece->extent.levels));
     size_t head = zmpi_record_head_size(&r), capacity = zmpi_compress_capacity(&job->array), size;
     const size_t copy = list ? head : 0; /* the copy's size, if the payload's size calls for one */
-    unsigned char *dst = outbox_reserve(f, head + zmpi_pad8(capacity) + copy);
+    unsigned char *dst = zencode_reserve(f, head + zmpi_pad8(capacity) + copy);
     if (!dst)
         return ZMPI_ERR_MEMORY;
     enum zmpi_status status = zmpi_offload_compress(&f->offload, job, piece->holder, dst + head,
@@ -210,7 +210,7 @@ int zencode_size(struct zfile *f, uint64_t size)
         .kind = ZMPI_RECORD_SIZE, .rank = (uint32_t)f->rank, .offset = f->outbox.used};
     r.extent.lo = r.extent.hi = size;
     r.order = zencode_order(f);
-    unsigned char *dst = outbox_reserve(f, zmpi_record_head_size(&r));
+    unsigned char *dst = zencode_reserve(f, zmpi_record_head_size(&r));
     enum zmpi_status status = dst ? waiting_add(f, &r) : ZMPI_ERR_MEMORY;
     if (status)
         return zfile_raise_status(f, status, "setting the size");

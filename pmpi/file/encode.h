@@ -41,6 +41,8 @@ uint64_t zencode_coded(const struct zfile *f);
 int zencode_size(struct zfile *f, uint64_t size);
 /* Bytes that the record of a piece may need in the outbox. */
 size_t zencode_capacity(uint64_t bytes, size_t runs);
+/* Makes room for `size` more bytes in the outbox, and returns it; NULL: no memory. */
+unsigned char *zencode_reserve(struct zfile *f, size_t size);
 /* Tells where a device's times of coding count (codec_choice.h). */
 enum zmpi_codec_place zencode_place(const struct zmpi_device *device);
 /* The bound for elements of a type: the file's, or exact. */

@@ -3,12 +3,14 @@
  * a piece. These records have one order and lie one behind the other, so that a reader finds them
  * together (format.md 2.4).
  */
+#define _GNU_SOURCE // MADV_HUGEPAGE
 #include "transfer/components.h"
 #include "judge/shape.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Added to the number of blocks, to tell it from that of interleaved components when ranks exchange
  * it. */
@@ -350,6 +352,17 @@ static void find_shape(struct zfile *f, struct zplan *p)
 
 /* ---- pieces ---- */
 
+/* Returns memory in huge pages where the system has them: components are written to many places of
+ * it at a time. */
+static unsigned char *large_memory(uint64_t bytes)
+{
+    const size_t huge = (size_t)2 << 20, size = (bytes + huge - 1) / huge * huge;
+    unsigned char *memory = aligned_alloc(huge, size);
+    if (memory && bytes >= huge)
+        madvise(memory, size, MADV_HUGEPAGE); /* a hint only */
+    return memory;
+}
+
 /* Memory for the components of a piece. */
 static bool has_room(struct zfile *f, const struct zplan *p)
 {
@@ -359,7 +372,7 @@ static bool has_room(struct zfile *f, const struct zplan *p)
     if (p->components < 0 || bytes <= f->component_capacity)
         return true;
     free(f->component);
-    f->component = malloc(bytes);
+    f->component = large_memory(bytes);
     f->component_capacity = f->component ? bytes : 0;
     return f->component;
 }
@@ -417,6 +430,9 @@ int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
     const uint64_t order = f->log.last_here = zencode_order(f);
     int rc = MPI_SUCCESS;
     const size_t plane = zcomponents_split(f, p, *begin, bytes);
+    /* Room for all records at once: growing for each of them would copy the earlier ones. Each asks
+     * for its own room again, and says if there is none. */
+    zencode_reserve(f, n * zencode_capacity(bytes / n, 1));
     for (size_t c = 0; c < n && !rc; c++) {
         struct zpiece piece = {.data = f->component + c * plane * width,
                                .element = p->memory.element,

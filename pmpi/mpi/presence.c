@@ -9,7 +9,8 @@
  *     PMIx      in the MPI library's PMIx_Commit, which comes to us first (Open MPI; Slurm with it)
  *     PMI 1     by the wire protocol of Hydra, to which MPICH has its own client inside
  *
- * With other launchers nobody can tell, and all ranks are taken to have it.
+ * With other launchers nobody can tell, and all ranks are taken to have it. A rank whose key the
+ * store refuses stays out, as the others believe that it lacks the library.
  *
  * After MPI_Init each rank asks for its parent and children in a binary tree, no others, and the
  * answer goes up and down this tree. Who has the library receives these messages before the program
@@ -73,7 +74,8 @@ typedef int pmix_fence_nb_fn(const struct pmix_proc *procs, size_t procs_count,
                              const struct pmix_info *info, size_t count, pmix_done_fn *done,
                              void *data);
 
-static void *pmix;     /* where its functions are; NULL: the key was not put */
+static bool unseen;    /* the store did not take this rank's key */
+static void *pmix;     /* where its functions are; NULL: not used */
 static bool collected; /* all processes' keys came to each node, whoever is asked for */
 
 #define SHOWN __attribute__((visibility("default")))
@@ -114,9 +116,10 @@ int PMIx_Commit(void)
     *(void **)&put = function_of(library, "PMIx_Put");
     if (!commit)
         return PMIX_ERROR;
-    if (put && !zruntime_off() && !atomic_flag_test_and_set(&put_already) &&
-        !put(PMIX_GLOBAL, KEY, &here))
+    if (put && !zruntime_off() && !atomic_flag_test_and_set(&put_already)) {
+        unseen = put(PMIX_GLOBAL, KEY, &here) != 0;
         pmix = library;
+    }
     return commit();
 }
 
@@ -232,14 +235,13 @@ static void pmi_announce(void)
     const bool open = pmi.fd >= 0 && pmi_ask("cmd=init pmi_version=1 pmi_subversion=1\n", answer) &&
                       strstr(answer, "rc=0") && pmi_ask("cmd=get_my_kvsname\n", answer);
     const char *space = open ? strstr(answer, "kvsname=") : NULL;
-    bool put = space && sscanf(space, "kvsname=%255s", pmi.space) == 1;
-    if (put) {
-        snprintf(line, sizeof line, "cmd=put kvsname=%s key=" KEY "-%.20s value=1\n", pmi.space,
-                 getenv("PMI_RANK"));
-        put = pmi_ask(line, answer) && strstr(answer, "rc=0");
-    }
-    if (!put)
+    if (!space || sscanf(space, "kvsname=%255s", pmi.space) != 1) {
         pmi.fd = -1;
+        return;
+    }
+    snprintf(line, sizeof line, "cmd=put kvsname=%s key=" KEY "-%.20s value=1\n", pmi.space,
+             getenv("PMI_RANK"));
+    unseen = !pmi_ask(line, answer) || !strstr(answer, "rc=0");
 }
 
 static bool pmi_has(int rank)
@@ -292,6 +294,8 @@ int zpresence_missing(void)
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks == 1 || !can_tell())
         return -1;
+    if (unseen)
+        return rank;
     const int parent = (rank - 1) / 2;
     for (int k = 0; k < 2; k++) {
         const int child = 2 * rank + 1 + k;
@@ -314,10 +318,11 @@ int zpresence_missing(void)
 
 bool zpresence_is_first(void)
 {
-    int rank = 0;
+    int rank = 0, ranks = 1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int other = rank - 1; other >= 0; other--)
-        if (pmi.fd >= 0 ? pmi_has(other) : pmix_has(other, false))
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int other = unseen ? ranks - 1 : rank - 1; other >= 0; other--)
+        if (other != rank && (pmi.fd >= 0 ? pmi_has(other) : pmix_has(other, false)))
             return false;
     return true;
 }

@@ -14,8 +14,8 @@ void zpresence_announce(void);
  * tell. Collective over the ranks that have it; they send messages only to each other, and get the
  * same answer. */
 int zpresence_missing(void);
-/* After zpresence_missing has found a rank: do all ranks below this one lack the library too?
- * Local. */
+/* After zpresence_missing has found a rank: do all ranks below this one lack the library too? (If
+ * this one seems to lack it: all others?) Local. */
 bool zpresence_is_first(void);
 
 #endif

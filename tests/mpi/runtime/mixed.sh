@@ -14,9 +14,9 @@ cat >rank.sh <<RANK
 #!/bin/sh
 case " \$LACK " in
 *" \${OMPI_COMM_WORLD_RANK:-\${PMI_RANK:-}} "*) ;;
-*) export LD_PRELOAD=$lib\${LD_PRELOAD:+:\$LD_PRELOAD} ;;
+*) export LD_PRELOAD=$lib\${BEHIND:+:\$BEHIND}\${LD_PRELOAD:+:\$LD_PRELOAD} ;;
 esac
-exec "\$@"
+exec \${STORE:-} "\$@"
 RANK
 chmod +x rank.sh
 
@@ -50,6 +50,26 @@ done
 run 1 7 '1' "$program" allreduce exact
 run 1 7 '0 1 2' "$program" allreduce exact
 run 1 7 '6' "$program" open exact
+
+echo '== the store of keys, by which ranks see each other, answers wrongly'
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck disable=SC2086 # several words
+if $launch --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
+    export BEHIND="$(dirname "$lib")/libdamage_pmix.so"
+    for wrong in put:0 put:2 get type; do
+        case $wrong in put*) lines=1 ;; *) lines=4 ;; esac # nobody sees anybody
+        ZMPI_TEST_STORE=$wrong run $lines 4 '' "$program" open exact
+    done
+    export BEHIND=
+else
+    for wrong in put:0 put:2 get; do
+        case $wrong in put*) lines=1 ;; *) lines=4 ;; esac
+        STORE="$here/pmi_store.py $wrong" run $lines 4 '' "$program" open exact
+    done
+    for wrong in init space; do # nobody can tell
+        STORE="$here/pmi_store.py $wrong" run 0 4 '' "$program" open lossy
+    done
+fi
 
 echo '== two programs on one line'
 env="env ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_REPORT_TEXT=off"

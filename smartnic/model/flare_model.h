@@ -93,6 +93,10 @@ struct flare_section {
 };
 double flare_back_time(const struct flare_core *core, const size_t extent[3],
                        const struct flare_section *section, size_t sections);
+/* The sections of a chunk that the codec has coded to `bytes`, which are trusted: one for each 8192
+ * codes, at most one more for each batch. Returns how many; 0: no memory (flare_sections.c). */
+size_t flare_sections(const size_t extent[3], const unsigned char *bytes,
+                      struct flare_section *section);
 
 /* Cycles of a side * side array for a point of a large piece of a slice, with the input of the next
  * piece. */
@@ -121,5 +125,20 @@ struct flare_traffic flare_traffic(const struct flare_baseline *b);
 
 /* Prints a table of the files NAME_DIMS.f32 or .f64 at this relative bound. */
 int flare_ratios(double rel, char *const *files, int n);
+
+/* ---- arrays of a shape, made of a field (flare_arrays.c) ---- */
+
+enum { FLARE_WAYS = 4 }; /* M = 1, 2, 4, 8 */
+/* Copies of a field beside each other, every second one mirrored, as our RTL codes and decodes
+ * them, chunk by chunk. */
+struct flare_array {
+    uint64_t points, codes, zeros;                                /* zeros: codes that are 0 */
+    double compress[FLARE_WAYS], decompress[FLARE_WAYS], network; /* cycles; P = 8 */
+    double least[FLARE_WAYS], most[FLARE_WAYS]; /* to compress it if all codes, or none, are 0 */
+};
+/* rel: the bound, of the field's range. False: no such file, no memory, or chunks that the profile
+ * does not code. */
+bool flare_array_measure(const char *path, double rel, const size_t extent[3],
+                         struct flare_array *a);
 
 #endif

@@ -2,6 +2,7 @@
  * flare_ratio.c - what the profile FLARE costs against interp's own choice, factor by factor: one
  * property after the other is taken from interp until the profile is left.
  */
+#include "flare_field.h"
 #include "flare_model.h"
 
 #include <math.h>
@@ -12,6 +13,7 @@
 #include "device.h"
 #include "huffman/huffman_loops.h"
 #include "interp/flare.h"
+#include "layout/fills.h"
 #include "layout/plan_rows.h"
 #include "stream/compress_interp.h"
 
@@ -40,44 +42,16 @@ struct field {
 
 /* ---- fields ---- */
 
-/* A file NAME_ZxYxX.f32; more extents in front are folded into z. */
-static bool parse_name(const char *path, struct zmpi_array *a)
-{
-    const char *dot = strrchr(path, '.'), *at = strrchr(path, '_');
-    size_t n[8], count = 0;
-    if (!dot || !at || (strcmp(dot, ".f32") != 0 && strcmp(dot, ".f64") != 0))
-        return false;
-    a->type = dot[1] == 'f' && dot[2] == '3' ? ZMPI_F32 : ZMPI_F64;
-    for (char *end; count < 8; at = end) {
-        n[count++] = strtoul(at + 1, &end, 10);
-        if (end == at + 1 || n[count - 1] == 0)
-            return false;
-        if (*end != 'x')
-            break;
-    }
-    for (int i = 0; i < 3; i++)
-        a->extent[i] = 1;
-    for (size_t i = 0; i < count; i++)
-        a->extent[count - i > 3 ? 0 : 3 - (count - i)] *= n[i];
-    return true;
-}
-
 static bool read_field(const char *path, double rel, struct field *f)
 {
-    struct zmpi_range range;
+    struct flare_field file;
     const struct zmpi_bound bound = {ZMPI_REL, rel};
-    size_t bytes;
     memset(f, 0, sizeof *f);
-    if (!parse_name(path, &f->array) || zmpi_array_bytes(&f->array, &bytes))
+    if (!flare_field_read(path, &file))
         return false;
-    FILE *file = fopen(path, "rb");
-    f->data = malloc(bytes + 1);
-    const bool whole = file && f->data && fread(f->data, 1, bytes + 1, file) == bytes;
-    if (file)
-        fclose(file);
-    zmpi_range_of(f->array.type, f->data, whole ? bytes / zmpi_type_size(f->array.type) : 0,
-                  &range);
-    if (whole && !zmpi_job_make(&f->array, &bound, &range, &f->job) &&
+    f->array = file.array;
+    f->data = file.data;
+    if (!zmpi_job_make(&f->array, &bound, &file.range, &f->job) &&
         !zmpi_plan_make(&f->array, &f->plan))
         return true;
     free(f->data);
@@ -149,10 +123,13 @@ static void place_tiles(struct zmpi_plan *p)
 
 static struct zmpi_interp_rule rule_of(const struct field *f)
 {
-    return (struct zmpi_interp_rule){.type = f->array.type,
-                                     .unit = zmpi_interp_unit(f->job.abs_bound),
-                                     .abs_bound = f->job.abs_bound,
-                                     .keep = f->job.keep};
+    struct zmpi_interp_rule rule = {.type = f->array.type,
+                                    .unit = zmpi_interp_unit(f->job.abs_bound),
+                                    .abs_bound = f->job.abs_bound,
+                                    .keep = f->job.keep};
+    for (int i = 0; i < ZMPI_FILLS; i++)
+        rule.fill[i] = zmpi_fills_bits(&f->job.fills, rule.type, i);
+    return rule;
 }
 
 /* The whole array by one set of parameters; *plain: without contexts. */

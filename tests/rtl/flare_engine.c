@@ -8,6 +8,7 @@
 #include "field.h"
 
 #include "huffman/huffman_loops.h"
+#include "layout/fills.h"
 
 static int checked; /* fields */
 
@@ -115,58 +116,6 @@ Test(flare_engine, bytes_and_values)
                 check(arrays[k], shapes[i], stall);
 }
 
-/* Symbols that a stream's codes are. */
-static uint64_t count_symbols(const struct zmpi_huffman_decoder *d, const unsigned char *at,
-                              size_t size, size_t codes)
-{
-    uint64_t symbols = 0;
-    for (size_t bit = 0, got = 0; got < codes; symbols++) {
-        uint64_t w = 0;
-        for (size_t i = 0; i < 8 && bit / 8 + i < size; i++)
-            w |= (uint64_t)at[bit / 8 + i] << 8 * i;
-        const unsigned s = d->symbol[(w >> bit % 8) % ZMPI_HUFFMAN_TABLE];
-        const bool run = s >= 976 && s != 997;
-        bit += d->length[s] + (s < 32 || run ? 0u : s == 997 ? 32u : (s - 32) / 16 + 1);
-        got += !run ? 1 : s < 990 ? s - 974 : (size_t)16 << (s - 990);
-    }
-    return symbols;
-}
-
-/* What the decoder has to do: sections of the chunk's bytes. Returns how many. */
-static size_t list_sections(const size_t e[3], const unsigned char *at, struct flare_section *list)
-{
-    static struct zmpi_huffman_decoder d;
-    struct zmpi_flare_codes c = {0};
-    struct zmpi_book book;
-    size_t n = 0;
-    zmpi_flare_plan(e, &c);
-    at += 4 + zmpi_load32(at) + 2 * zmpi_flare_anchors(e);
-    for (size_t b = 0, from = 0; b < c.batches; b++) {
-        const unsigned number = *at++;
-        if (number == ZMPI_HUFFMAN_OFFLINE)
-            at += zmpi_book_load(&book, at, ZMPI_HUFFMAN_BOOK_MAX);
-        else
-            book = *zmpi_book_offline(number);
-        zmpi_huffman_decoder_set(&d, &book);
-        for (bool first = true; from < c.end[b]; first = false, n++) {
-            const size_t codes = c.end[b] - from < 8192 ? c.end[b] - from : 8192;
-            const size_t each = ((codes + 31) / 32 + 3) / 4 * 32;
-            const unsigned char *stream = at + 8;
-            list[n].begins_batch = first;
-            for (size_t k = 0; k < 4; k++) {
-                const size_t size = zmpi_load16(at + 2 * k), begin = k * each;
-                const size_t own = begin >= codes ? 0 : codes - begin < each ? codes - begin : each;
-                list[n].stream[k] = (struct flare_stream){own, count_symbols(&d, stream, size, own),
-                                                          (size + 7) / 8};
-                stream += size;
-            }
-            at = stream;
-            from += codes;
-        }
-    }
-    return n;
-}
-
 /* Without stalls: what prediction takes, and all. */
 static void check_cycles(unsigned arrays, const size_t e[3])
 {
@@ -192,7 +141,7 @@ static void check_cycles(unsigned arrays, const size_t e[3])
     struct flare_section *list = calloc(n / 8192 + 8, sizeof *list);
     size_t size;
     unsigned char *bytes = by_c(e, value, &size);
-    const double back = flare_back_time(&core, e, list, list_sections(e, bytes, list));
+    const double back = flare_back_time(&core, e, list, flare_sections(e, bytes, list));
     cr_log_info("back: %llu cycles, model %.0f", (unsigned long long)got.back, back);
     cr_expect_float_eq((double)got.back / back, 1, 0.02);
     free(list);
@@ -320,6 +269,8 @@ static void check_field(const struct field *f)
         tile[1 + (tile[2] > tile[1])] /= 2;
     zmpi_range_scan(f->array.type, f->data, kit_elements(&f->array), rule.keep, 1, &range);
     rule.unit = zmpi_interp_unit(1e-3 * (range.max - range.min));
+    for (int i = 0; i < ZMPI_FILLS; i++)
+        rule.fill[i] = zmpi_fills_bits(&(struct zmpi_fills){0}, rule.type, i);
     for (at[0] = 0; at[0] < (all ? n[0] : 1); at[0] += tile[0])
         for (at[1] = 0; at[1] < (all ? n[1] : 1); at[1] += tile[1])
             for (at[2] = 0; at[2] < (all ? n[2] : 1); at[2] += tile[2]) {

@@ -1,5 +1,6 @@
 #!/bin/bash
 # test_on.sh SUITE [CTEST ARGUMENT...]: runs scripts/test.sh on another Debian or on Ubuntu 22.04: trixie, sid, jammy.
+# test_on.sh SUITE prepare: only makes it and installs packages.
 # test_on.sh SUITE toolchains [JOB...]: runs scripts/test_toolchains.sh there.
 # test_on.sh SUITE readme: the two commands of README's "Try it" in a new SUITE where nothing is installed: demo.sh, and all of
 # test.sh, whatever the variables below say. The folder SUITE.readme stays until the next time.
@@ -53,6 +54,7 @@ if [[ ${1-} == readme ]]; then
 fi
 as_user scripts/test.sh --packages >"$folder.log" 2>&1 ||
     cannot "packages cannot be installed: $(tail -n 1 "$folder.log") (all that was said is in $folder.log)"
+[[ ${1-} != prepare ]] || exit 0
 if [[ ${1-} == toolchains ]]; then
     as_user scripts/test_toolchains.sh "${@:2}"
     exit

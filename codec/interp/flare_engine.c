@@ -36,9 +36,9 @@ bool zmpi_flare_engine_encode(struct zmpi_flare_made *m, struct zmpi_interp_work
     if (!engine)
         return false;
     if (!m->value)
-        m->value = malloc(w->most * sizeof *m->value);
+        m->value = malloc(w->capacity.most * sizeof *m->value);
     if (!m->bytes)
-        m->bytes = malloc(most_bytes(w->most));
+        m->bytes = malloc(most_bytes(w->capacity.most));
     if (!m->value || !m->bytes)
         return false;
     for (size_t row = 0; row < extent[0] * extent[1]; row++)

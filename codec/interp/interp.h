@@ -117,9 +117,10 @@ struct zmpi_interp_work;
 struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
                                               const struct zmpi_interp_set *set, unsigned sets,
                                               bool encode);
-/* Can an encoder's workspace serve these as well? */
-bool zmpi_interp_work_fits(const struct zmpi_interp_work *w, const size_t tile[3],
-                           const struct zmpi_interp_set *set);
+/* Returns an encoder's workspace for this set, too: w if it suffices, else a larger one for all that
+ * w was for, and w is freed. w may be NULL. NULL: no memory. */
+struct zmpi_interp_work *zmpi_interp_work_for(struct zmpi_interp_work *w, const size_t tile[3],
+                                              const struct zmpi_interp_set *set);
 void zmpi_interp_work_free(struct zmpi_interp_work *w);
 /* The largest coded chunk of this many elements. */
 size_t zmpi_interp_chunk_most(size_t elements, size_t width);

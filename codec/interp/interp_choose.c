@@ -85,11 +85,8 @@ static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, 
         else if (levels != set->levels)
             return false;
     }
-    if (c->work && !zmpi_interp_work_fits(c->work, tile, set)) {
-        zmpi_interp_work_free(c->work);
-        c->work = NULL;
-    }
-    if (!c->work && !(c->work = zmpi_interp_work_new(tile, set, 1, true)))
+    c->work = zmpi_interp_work_for(c->work, tile, set);
+    if (!c->work)
         return false;
     for (int i = 0; i < 3; i++) {
         grid[i] = p->words[i] / tile[i];

@@ -73,7 +73,7 @@ static void run_set(struct zmpi_interp_work *w, struct zmpi_interp_set *set, boo
 static bool need_books(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule)
 {
     if (rule->books && !w->books)
-        w->books = zmpi_interp_books_new(w->most);
+        w->books = zmpi_interp_books_new(w->capacity.most);
     return w->books || !rule->books;
 }
 

@@ -109,53 +109,51 @@ static void count_cells(const size_t tile[3], const struct zmpi_interp_set *set,
     }
 }
 
-bool zmpi_interp_work_fits(const struct zmpi_interp_work *w, const size_t tile[3],
-                           const struct zmpi_interp_set *set)
+static struct capacity capacity_for(const size_t tile[3], const struct zmpi_interp_set *set,
+                                    unsigned sets)
 {
-    size_t cells, rows;
-    count_cells(tile, set, 1, &cells, &rows);
-    if (set->family == ZMPI_INTERP_PLANES && !w->wholes)
-        return false;
-    return cells <= w->cells && rows <= w->rows && tile[2] + 2 * PAD <= w->longest &&
-           tile[0] * tile[1] * tile[2] <= w->most;
+    struct capacity c = {.most = tile[0] * tile[1] * tile[2], .longest = tile[2] + 2 * PAD};
+    count_cells(tile, set, sets, &c.cells, &c.rows);
+    for (unsigned k = 0; k < sets; k++)
+        c.planes |= set[k].family == ZMPI_INTERP_PLANES;
+    return c;
 }
 
-struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
-                                              const struct zmpi_interp_set *set, unsigned sets,
-                                              bool encode)
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Allocates a workspace. No sets: for the profile FLARE. */
+static struct zmpi_interp_work *make(const struct capacity *c, unsigned sets, bool encode)
 {
     struct zmpi_interp_work *w = get(sizeof *w);
     if (!w)
         return NULL;
     memset(w, 0, sizeof *w);
-    count_cells(tile, set, sets, &w->cells, &w->rows);
-    w->most = tile[0] * tile[1] * tile[2];
-    w->longest = tile[2] + 2 * PAD;
-    w->values = get_zeros(w->cells * sizeof *w->values); /* zeros, since loops read pads, too */
-    w->sizes = get_zeros(w->cells);
-    bool planes = false;
-    for (unsigned k = 0; k < sets; k++)
-        planes |= set[k].family == ZMPI_INTERP_PLANES;
-    w->wholes = planes ? get_zeros(w->cells * sizeof *w->wholes) : NULL;
+    w->capacity = *c;
+    w->values = get_zeros(c->cells * sizeof *w->values); /* zeros, since loops read pads, too */
+    w->sizes = get_zeros(c->cells);
+    w->wholes = c->planes ? get_zeros(c->cells * sizeof *w->wholes) : NULL;
     w->loops = zmpi_kernels()->interp;
-    bool all = w->values && w->sizes && (w->wholes || !planes);
-    const size_t strip = w->longest > ZMPI_INTERP_STRIP ? w->longest : ZMPI_INTERP_STRIP;
+    bool all = w->values && w->sizes && (w->wholes || !c->planes);
+    const size_t strip = larger(c->longest, ZMPI_INTERP_STRIP);
     for (int i = 0; i < 6; i++)
         all &= (w->scratch[i] = get_zeros(strip * sizeof(int32_t))) != NULL;
     all &= (w->contexts = get_zeros(strip)) != NULL;
     all &= (w->symbols = get_zeros(strip)) != NULL;
     all &= (w->sums = get_zeros(strip * sizeof *w->sums)) != NULL;
-    all &= (w->exception = get(w->most)) != NULL;
-    all &= (w->differs = get_zeros(w->most)) != NULL;
+    all &= (w->exception = get(c->most)) != NULL;
+    all &= (w->differs = get_zeros(c->most)) != NULL;
     for (int i = 0; i < 3; i++)
-        all &= (w->clean[i] = get_zeros(w->longest * sizeof(double))) != NULL;
+        all &= (w->clean[i] = get_zeros(c->longest * sizeof(double))) != NULL;
     if (!sets) {
-        all &= (w->flare = zmpi_flare_coder_new(w->most, encode)) != NULL;
+        all &= (w->flare = zmpi_flare_coder_new(c->most, encode)) != NULL;
     } else if (encode) {
-        w->out_size = 2 * w->most;
-        all &= (w->codes.pair = get(w->most * sizeof *w->codes.pair)) != NULL;
-        all &= (w->codes.raw = get(4 * w->most)) != NULL;
-        all &= (w->codes.rows = get(w->rows * sizeof(uint32_t))) != NULL;
+        w->out_size = 2 * c->most;
+        all &= (w->codes.pair = get(c->most * sizeof *w->codes.pair)) != NULL;
+        all &= (w->codes.raw = get(4 * c->most)) != NULL;
+        all &= (w->codes.rows = get(c->rows * sizeof(uint32_t))) != NULL;
         all &= (w->out = get(w->out_size)) != NULL;
         zmpi_interp_logs(w->logs);
     } else {
@@ -165,6 +163,33 @@ struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
         return w;
     zmpi_interp_work_free(w);
     return NULL;
+}
+
+struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
+                                              const struct zmpi_interp_set *set, unsigned sets,
+                                              bool encode)
+{
+    const struct capacity c = capacity_for(tile, set, sets);
+    return make(&c, sets, encode);
+}
+
+struct zmpi_interp_work *zmpi_interp_work_for(struct zmpi_interp_work *w, const size_t tile[3],
+                                              const struct zmpi_interp_set *set)
+{
+    struct capacity c = capacity_for(tile, set, 1);
+    if (w) {
+        const struct capacity *had = &w->capacity;
+        if (c.cells <= had->cells && c.rows <= had->rows && c.longest <= had->longest &&
+            c.most <= had->most && c.planes <= had->planes)
+            return w;
+        c.cells = larger(c.cells, had->cells);
+        c.rows = larger(c.rows, had->rows);
+        c.longest = larger(c.longest, had->longest);
+        c.most = larger(c.most, had->most);
+        c.planes |= had->planes;
+        zmpi_interp_work_free(w);
+    }
+    return make(&c, 1, true);
 }
 
 void zmpi_interp_work_free(struct zmpi_interp_work *w)

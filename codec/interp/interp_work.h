@@ -168,9 +168,16 @@ struct given {
 
 enum { ZMPI_INTERP_PAIRS = ZMPI_INTERP_CONTEXTS << 7 };
 
+/* What a workspace has memory for. */
+struct capacity {
+    size_t most, cells, rows; /* of a tile */
+    size_t longest;           /* elements of a row, with pads */
+    bool planes;              /* that family, too */
+};
+
 struct zmpi_interp_work {
-    size_t most, cells, rows; /* of a tile, at most */
-    struct cells flat;        /* the tile */
+    struct capacity capacity;
+    struct cells flat; /* the tile */
     struct level level[ZMPI_INTERP_LEVELS];
     int32_t *values; /* memory of all cells */
     int32_t *wholes; /* planes */
@@ -178,7 +185,6 @@ struct zmpi_interp_work {
     int32_t *scratch[6];               /* strips of rows */
     unsigned char *contexts, *symbols; /* of a strip */
     uint16_t *sums;                    /* of sizes */
-    size_t longest;                    /* elements of a row, with pads */
     enum mode mode;
     unsigned shift;
     unsigned lag;           /* planes: distance of the plane before; else 0 */

@@ -4,12 +4,10 @@
 set -eu
 program=$ZMPI_TEST_BIN/tests/places
 [ -x "$program" ] || exit 77
-components=default
-flags=
-if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
-    components=${ZMPI_TEST_IO:-ompio}
-    flags=--oversubscribe
-fi
+# shellcheck source=tests/mpi/launch.sh
+. "$ZMPI_TEST_SOURCE/tests/mpi/launch.sh"
+components=${open_mpi:+${ZMPI_TEST_IO:-ompio}}
+components=${components:-default}
 work=$(mktemp -d)
 trap 'umount "$work/readonly" 2>/dev/null || true; chattr -i "$work/fixed.z" 2>/dev/null || true; rm -rf "$work"' EXIT
 export ZMPI_ERROR_BOUND=lossless ZMPI_REPORT_TEXT=off ZMPI_LOG=error

@@ -4,10 +4,8 @@ set -eu
 program=$ZMPI_TEST_BIN/wave3d
 lib=${ZMPI_TEST_LIB%:*} # alone: ranks that sleep while they wait make raw collectives slow, which auto sees
 [ -x "$program" ] || exit 77
-flags=
-if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
-    flags=--oversubscribe
-fi
+# shellcheck source=tests/mpi/launch.sh
+. "$ZMPI_TEST_SOURCE/tests/mpi/launch.sh"
 
 # report CHECK SETTING...: the JSON of a run on 3 ranks with these settings passes the Python line CHECK.
 report() {

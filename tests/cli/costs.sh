@@ -2,13 +2,9 @@
 # costs.sh: one line says that compressed gathers cost time, where messages take far longer than the MPI library's own gathers, and
 # none does where those take longer: of calls that are always compressed (tests/mpi/collectives/costs.c, damage/late.c).
 set -eu
-program=$ZMPI_TEST_BIN/tests/costs
-behind=$(dirname "${ZMPI_TEST_LIB%%:*}")
-[ -x "$program" ] && [ -e "$behind/libdamage_late.so" ] || exit 77
-flags=
-if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
-    flags=--oversubscribe
-fi
+# shellcheck source=tests/mpi/launch.sh
+. "$ZMPI_TEST_SOURCE/tests/mpi/launch.sh"
+with_late costs
 
 # run LATE CALLS SETTING...: what was said, in `said`.
 run() {
@@ -17,7 +13,7 @@ run() {
     shift 2
     # shellcheck disable=SC2086 # none or several words
     timeout 200 "$MPIEXEC" $flags -n 2 env ZMPI_TEST_LATE="$late" ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVE_MIN=1K \
-        ZMPI_REPORT_TEXT=off "$@" LD_PRELOAD="$ZMPI_TEST_LIB:$behind/libdamage_late.so:$behind/libdamage_nodes.so" \
+        ZMPI_REPORT_TEXT=off "$@" LD_PRELOAD="$preload" \
         "$program" "$calls" >said 2>&1 || { cat said; exit 1; }
 }
 

@@ -2,10 +2,8 @@
 # demo.sh: the wave of scripts/demo.sh, which fades to denormals ahead of its front, becomes a container within its bound.
 set -eu
 [ -x "$ZMPI_TEST_BIN/wave3d" ] || exit 77
-flags=
-if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
-    flags=--oversubscribe
-fi
+# shellcheck source=tests/mpi/launch.sh
+. "$ZMPI_TEST_SOURCE/tests/mpi/launch.sh"
 
 # run NAME SETTING...: leaves NAME.snapshots.
 run() {

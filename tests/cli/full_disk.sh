@@ -13,12 +13,10 @@ mount -t tmpfs -o size=2m zmpi_test "$work" 2>/dev/null || {
 }
 trap 'umount "$work"; rmdir "$work"' EXIT
 
-components=default
-flags=
-if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
-    components=${ZMPI_TEST_IO:-ompio}
-    flags=--oversubscribe
-fi
+# shellcheck source=tests/mpi/launch.sh
+. "$ZMPI_TEST_SOURCE/tests/mpi/launch.sh"
+components=${open_mpi:+${ZMPI_TEST_IO:-ompio}}
+components=${components:-default}
 export ZMPI_ERROR_BOUND=lossless ZMPI_LOG=error ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off
 
 for io in $components; do

@@ -5,10 +5,8 @@ set -eu
 program=$ZMPI_TEST_BIN/tests/killed
 zmpi=$ZMPI_TEST_BIN/zmpi
 [ -x "$program" ] || exit 77
-flags=
-if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
-    flags=--oversubscribe
-fi
+# shellcheck source=tests/mpi/launch.sh
+. "$ZMPI_TEST_SOURCE/tests/mpi/launch.sh"
 export ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off
 
 fail() {

@@ -2,13 +2,9 @@
 # same_numbers.sh: the same run gives the same numbers, bit for bit, whatever the machine is busy with: messages and collectives
 # that are late, ranks that are, threads, other programs (tests/mpi/collectives/same.c, each rank as on a node of its own).
 set -eu
-program=$ZMPI_TEST_BIN/tests/same
-behind=$(dirname "${ZMPI_TEST_LIB%%:*}")
-[ -x "$program" ] && [ -e "$behind/libdamage_late.so" ] || exit 77
-flags=
-if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
-    flags=--oversubscribe
-fi
+# shellcheck source=tests/mpi/launch.sh
+. "$ZMPI_TEST_SOURCE/tests/mpi/launch.sh"
+with_late same
 
 # run OUT SEED SETTING...: digests to OUT, what was said to OUT.said.
 run() {
@@ -17,7 +13,7 @@ run() {
     shift 2
     # shellcheck disable=SC2086 # none or several words
     timeout 200 "$MPIEXEC" $flags -n 3 env ZMPI_TEST_LATE="$seed" ZMPI_COLLECTIVE_MIN=64 ZMPI_COLLECTIVE_PIECE=16K \
-        ZMPI_REPORT_TEXT=off "$@" LD_PRELOAD="$ZMPI_TEST_LIB:$behind/libdamage_late.so:$behind/libdamage_nodes.so" \
+        ZMPI_REPORT_TEXT=off "$@" LD_PRELOAD="$preload" \
         "$program" >"$out" 2>"$out.said" || { cat "$out" "$out.said"; exit 1; }
 }
 

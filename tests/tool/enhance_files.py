@@ -13,42 +13,23 @@ import subprocess
 import sys
 import tempfile
 
-TOP = os.environ["ZMPI_TEST_SOURCE"]
-BUILD = os.path.dirname(os.environ["ZMPI_TEST_BIN"])
-ZMPI = os.path.join(os.environ["ZMPI_TEST_BIN"], "zmpi")
-READER = os.path.join(TOP, "scripts", "zmpi_reader.py")
+sys.dont_write_bytecode = True
+from kit import BIN, READER, TOP, outputs as run, read, write  # noqa: E402
+
+sys.path.insert(0, os.path.join(os.path.dirname(BIN), "python"))
+sys.path.insert(0, os.path.dirname(READER))
+import zmpi  # noqa: E402
+import zmpi_reader  # noqa: E402
+
 DAMAGED = ("the network that enhances its values is damaged, or a program that wrote to the file took its space: read the values "
            "without it")
 DATA, LONG = os.environ.get("ZMPI_DATA") or os.path.join(TOP, "..", "shared", "data"), "ZMPI_TEST_LONG" in os.environ
 NZ, NY, NX = 2, 40, 45
 SHAPE = f"{NZ}x{NY}x{NX}"
 
-sys.path.insert(0, os.path.join(BUILD, "python"))
-sys.path.insert(0, os.path.dirname(READER))
-sys.dont_write_bytecode = True
-import zmpi  # noqa: E402
-import zmpi_reader  # noqa: E402
 
-
-def run(*arguments, status=0, env=None):
-    """(stdout, stderr) of zmpi."""
-    done = subprocess.run([ZMPI, *arguments], capture_output=True, text=True, env=dict(os.environ, **env or {}))
-    assert done.returncode == status, f"{arguments}: status {done.returncode}, not {status}: {done.stdout}{done.stderr}"
-    return done.stdout, done.stderr
-
-
-def read(path):
-    with open(path, "rb") as f:
-        return f.read()
-
-
-def write(path, data):
-    with open(path, "wb") as f:
-        f.write(data)
-
-
-def decoded(path, *options, env=None):
-    run("decompress", *options, path, "out", env=env)
+def decoded(path, *options, **environment):
+    run("decompress", *options, path, "out", **environment)
     return read("out")
 
 
@@ -101,7 +82,7 @@ def test_values():
         assert worst(original, values(better, code)) < limit
         assert error(original, values(better, code)) < .9 * error(original, values(plain, code))
         for off in ("avx512vbmi", "avx512", "avx2", "neon"):
-            assert decoded("x.zmpi", "--enhance", env={"ZMPI_DISABLE": off}) == better, off
+            assert decoded("x.zmpi", "--enhance", ZMPI_DISABLE=off) == better, off
         by_page = subprocess.run([sys.executable, READER, "--enhance", "cat", "x.zmpi"], capture_output=True, check=True)
         assert by_page.stdout == better, "the independent reader has other values"
         with zmpi.File("x.zmpi", enhance=True) as f:

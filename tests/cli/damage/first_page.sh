@@ -6,10 +6,8 @@ zmpi=$ZMPI_TEST_BIN/zmpi
 writer=$ZMPI_TEST_BIN/tests/power_writer
 reader=$ZMPI_TEST_BIN/tests/power_goes_on
 [ -x "$writer" ] || exit 77
-flags=
-if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
-    flags=--oversubscribe
-fi
+# shellcheck source=tests/mpi/launch.sh
+. "$ZMPI_TEST_SOURCE/tests/mpi/launch.sh"
 export ZMPI_ERROR_BOUND=lossless ZMPI_REPORT_TEXT=off ZMPI_LEAST_RATIO=0
 
 fail() {

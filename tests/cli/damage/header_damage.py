@@ -8,45 +8,13 @@ import struct
 import subprocess
 import sys
 
-BIN = os.environ["ZMPI_TEST_BIN"]
-ZMPI, PROGRAM = os.path.join(BIN, "zmpi"), os.path.join(BIN, "tests", "header_damage")
+sys.path.insert(0, os.path.join(os.environ["ZMPI_TEST_SOURCE"], "tests", "tool"))
+sys.dont_write_bytecode = True
+from kit import BIN, check_reader, fail, flipped, read, run, write  # noqa: E402
+
+PROGRAM = os.path.join(BIN, "tests", "header_damage")
 N = 30000
 FIRST, COUNT = 4000, 3000  # doubles of the second session (tests/mpi/failures/header_damage.c)
-
-
-def fail(text):
-    raise SystemExit(f"FAIL: {text}")
-
-
-def run(*arguments, status=0):
-    done = subprocess.run([ZMPI, *arguments], capture_output=True, text=True, check=False, timeout=60)
-    if done.returncode != status:
-        fail(f"zmpi {' '.join(arguments)}: status {done.returncode}: {done.stdout}{done.stderr}")
-    return done.stdout + done.stderr
-
-
-def read(path):
-    with open(path, "rb") as f:
-        return f.read()
-
-
-def write(path, data):
-    with open(path, "wb") as f:
-        f.write(data)
-
-
-def check_reader(path, whole, statuses=(0,)):
-    reader = os.path.join(os.environ["ZMPI_TEST_SOURCE"], "scripts", "zmpi_reader.py")
-    done = subprocess.run([sys.executable, reader, "cat", path], capture_output=True, check=False, timeout=200)
-    if done.returncode not in statuses or (done.returncode == 0 and done.stdout != whole):
-        fail(f"zmpi_reader.py: status {done.returncode}, {done.stderr}")
-
-
-def flipped(data, *places):
-    data = bytearray(data)
-    for at in places:
-        data[at] ^= 1
-    return bytes(data)
 
 
 def two_sessions():

@@ -9,33 +9,13 @@ import re
 import subprocess
 import sys
 
-ZMPI = os.path.join(os.environ["ZMPI_TEST_BIN"], "zmpi")
-READER = os.path.join(os.environ["ZMPI_TEST_SOURCE"], "scripts", "zmpi_reader.py")
-PARTS = 4
-
+sys.path.insert(0, os.path.join(os.environ["ZMPI_TEST_SOURCE"], "tests", "tool"))
 sys.path.insert(0, os.path.join(os.path.dirname(os.environ["ZMPI_TEST_BIN"]), "python"))
+sys.dont_write_bytecode = True
+from kit import READER, fail, read, run, write  # noqa: E402
 import zmpi  # noqa: E402
 
-
-def fail(text):
-    raise SystemExit(f"FAIL: {text}")
-
-
-def run(*arguments, status=0):
-    done = subprocess.run([ZMPI, *arguments], capture_output=True, text=True, check=False, timeout=60)
-    if done.returncode != status:
-        fail(f"zmpi {' '.join(arguments)}: status {done.returncode}: {done.stdout}{done.stderr}")
-    return done.stdout + done.stderr
-
-
-def read(path):
-    with open(path, "rb") as f:
-        return f.read()
-
-
-def write(path, data):
-    with open(path, "wb") as f:
-        f.write(data)
+PARTS = 4
 
 
 def check_said(text, size, what):

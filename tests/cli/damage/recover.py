@@ -11,26 +11,15 @@ import struct
 import subprocess
 import sys
 
-ZMPI = os.path.join(os.environ["ZMPI_TEST_BIN"], "zmpi")
+sys.path.insert(0, os.path.join(os.environ["ZMPI_TEST_SOURCE"], "tests", "tool"))
+sys.dont_write_bytecode = True
+from kit import READER, ZMPI, fail, read, write  # noqa: E402
+
 CHUNK = 32768
 
 
 def run(*arguments, **more):
     return subprocess.run([ZMPI, *arguments], capture_output=True, check=False, timeout=60, **more)
-
-
-def read(path):
-    with open(path, "rb") as f:
-        return f.read()
-
-
-def write(path, data):
-    with open(path, "wb") as f:
-        f.write(data)
-
-
-def fail(text):
-    raise SystemExit(f"FAIL: {text}")
 
 
 def recover(path, *more):
@@ -182,10 +171,9 @@ def claims_compared():
 
 
 def claims_by_reader():
-    reader = os.path.join(os.environ["ZMPI_TEST_SOURCE"], "scripts", "zmpi_reader.py")
     for to in "claim.raw", os.devnull:
         with open(to, "wb") as out:
-            done = subprocess.run([sys.executable, reader, "cat", "claim.z"], stdout=out, stderr=subprocess.PIPE, check=False,
+            done = subprocess.run([sys.executable, READER, "cat", "claim.z"], stdout=out, stderr=subprocess.PIPE, check=False,
                                   timeout=60)
         if done.returncode != 1 and not (done.returncode == 0 and os.path.getsize(to) == 1 << 60):
             fail(f"zmpi_reader.py: 2^60 bytes: {done}")
@@ -193,7 +181,7 @@ def claims_by_reader():
             fail(f"zmpi_reader.py: 2^60 bytes: {done}")
     write("claim.z", claim(1 << 40))
     with open("claim.raw", "wb") as out:
-        done = subprocess.run([sys.executable, reader, "cat", "claim.z"], stdout=out, stderr=subprocess.PIPE, check=False, timeout=60)
+        done = subprocess.run([sys.executable, READER, "cat", "claim.z"], stdout=out, stderr=subprocess.PIPE, check=False, timeout=60)
     if done.returncode == 0 and (os.path.getsize("claim.raw") != 1 << 40 or os.stat("claim.raw").st_blocks > 1024):
         fail("zmpi_reader.py: a hole of 2^40 bytes is none")
     write("claim.z", claim(1 << 60))

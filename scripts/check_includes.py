@@ -3,8 +3,10 @@
 
     check_includes.py [TOP]     prints what is wrong; exit status 1 if anything is
 """
+import collections
 import os
 import re
+import subprocess
 import sys
 
 # From the bottom up. A folder may include itself, folders before it, and the public headers.
@@ -51,12 +53,23 @@ def check(top, order, wrong):
             wrong.append(f"{path}: not in the order of folders (scripts/check_includes.py)")
 
 
+def project_files():
+    """Paths of the files that git knows; without git, of all that are there but builds."""
+    try:
+        listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
+        return [path for path in listed.split("\0") if path]
+    except (OSError, subprocess.CalledProcessError):
+        found = []
+        for path, folders, names in os.walk("."):
+            folders[:] = [f for f in folders if not f.startswith((".", "build")) and f != "__pycache__"]
+            found += [os.path.join(path, name)[2:] for name in names]
+        return found
+
+
 def check_sizes(wrong):
-    for path, folders, names in os.walk("."):
-        path = path[2:]
-        folders[:] = [f for f in folders if not f.startswith((".", "build")) and f != "__pycache__"]
-        if len(names) > MOST and not path.startswith(SETS):
-            wrong.append(f"{path}: {len(names)} files, {MOST} are enough")
+    for folder, count in collections.Counter(os.path.dirname(path) for path in project_files()).items():
+        if count > MOST and not folder.startswith((".", *SETS)):
+            wrong.append(f"{folder or 'the top folder'}: {count} files, {MOST} are enough")
 
 
 def check_no_mpi(top, wrong):

@@ -74,3 +74,9 @@ run_mpi() {
     shift
     "$launcher" "${options[@]}" -n "$ranks" "$@"
 }
+
+# Every script says how it is used. A script that is sourced without arguments has those of its caller.
+if [[ ${1-} == --help ]]; then
+    usage
+    exit 0
+fi

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Scripts say how they are used: with -h, and, as an error, with arguments that they do not know, whatever folder they are
+# Scripts say how they are used: with -h or --help, and, as an error, with arguments that they do not know, whatever folder they are
 # called from and by whatever path.
 set -euo pipefail
 
@@ -14,10 +14,11 @@ for script in demo bench/bench_codec bench/bench_small bench/bench_cluster plot_
     name=${script##*/}.sh
     text=$("$scripts/$script.sh" -h) || fail "$script.sh -h failed"
     [[ $text == "$name"* || $text == *"$name: "* ]] || fail "$script.sh -h says '$text'"
-    for option in -h --nonsense; do
+    for option in -h --help --nonsense; do
         status=0
         said=$(cd "$(dirname "$scripts/$script")" && "./$name" $option 2>&1) || status=$?
-        [[ $option == -h && $status == 0 || $option != -h && $status == 2 ]] || fail "$script.sh $option: status $status"
+        [[ $option == --nonsense ]] && expected=2 || expected=0
+        [[ $status == "$expected" ]] || fail "$script.sh $option: status $status"
         [[ $said == *"$text" ]] || fail "$script.sh $option in its folder says '$said'"
     done
 done

@@ -19,8 +19,17 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
     set(zmpi_disable neon)
 endif()
 
-# zmpi_unit_test(NAME SOURCE...): a Criterion program.
+# zmpi_unit_label(TEST FOLDER): `ctest -L '^unit/FOLDER$'` runs it, too.
+function(zmpi_unit_label test folder)
+    if(TEST ${ZMPI_TEST_PREFIX}${test})
+        set_property(TEST ${ZMPI_TEST_PREFIX}${test} APPEND PROPERTY LABELS unit/${folder})
+    endif()
+endfunction()
+
+# zmpi_unit_test(NAME SOURCE): a Criterion program. The target unit-FOLDER builds all of a folder.
 function(zmpi_unit_test name)
+    get_filename_component(folder ${ARGV1} DIRECTORY)
+    get_filename_component(folder ${folder} NAME)
     add_executable(unit_${name} ${ARGN})
     target_link_libraries(unit_${name} PRIVATE zmpi_flags zmpi_codec PkgConfig::CRITERION)
     target_include_directories(unit_${name} PRIVATE unit)
@@ -34,10 +43,16 @@ function(zmpi_unit_test name)
     endif()
     zmpi_add_test(${test} LABEL unit COMMAND unit_${name}
         ENV ${files})
+    zmpi_unit_label(${test} ${folder})
+    if(NOT TARGET unit-${folder})
+        add_custom_target(unit-${folder})
+    endif()
+    add_dependencies(unit-${folder} unit_${name})
     # Once more for each instruction set, newest first, with this and newer ones switched off.
     if(name MATCHES "^(promise|modes|stream|damage|golden|fields|huffman_stream)$")
         foreach(disable ${zmpi_disable})
             zmpi_add_test(${test}.no-${disable} LABEL unit COMMAND unit_${name} ENV ${files} ZMPI_DISABLE=${disable})
+            zmpi_unit_label(${test}.no-${disable} ${folder})
         endforeach()
     endif()
 endfunction()

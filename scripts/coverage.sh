@@ -32,7 +32,7 @@ run() {
     local left_out=$long build=build-coverage
     if [[ $1 == mpich ]]; then # another library of the same sources
         build="build-coverage/mpich"
-        cmake --preset coverage -B $build --log-level=WARNING -DMPI_C_COMPILER=mpicc.mpich -DZMPI_TEST_GROUPS=mpi
+        cmake --preset coverage -B $build --log-level=WARNING -DMPI_C_COMPILER=mpicc.mpich -DZMPI_MPI= -DZMPI_TEST_GROUPS=mpi
         cmake --build $build --parallel "$(nproc)"
     fi
     [[ $1 != ranks* ]] || left_out+='|^mpi\.(failing_|no_memory)'

@@ -1,7 +1,7 @@
 /*
  * pmix.c - behind libzmpi.so, for runtime/mixed.sh: the launcher's store answers wrongly about
- * zmpi's key. ZMPI_TEST_STORE: put:N (rank N cannot put it), get (nobody finds it), type (it has
- * another type).
+ * zmpi's key. ZMPI_TEST_STORE: put:N (rank N cannot put it), get (nobody finds it), late (nobody
+ * finds it at once), type, false, null (its value is another).
  */
 #define _GNU_SOURCE // RTLD_NEXT
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ int PMIx_Fence(const void *procs, size_t procs_count, const void *info, size_t c
 int PMIx_Fence_nb(const void *procs, size_t procs_count, const void *info, size_t count,
                   done_fn *done, void *data);
 
-enum { FAILS = -1, INTEGER = 6 };
+enum { FAILS = -1, INTEGER = 6, FLAG_AT = 8 /* behind the type */ };
 
 /* Of Open MPI 5's own libraries, or of a component's. */
 static void *real(const char *name)
@@ -55,9 +55,15 @@ int PMIx_Get(const void *proc, const char *key, const void *info, size_t count, 
 {
     int (*get)(const void *, const char *, const void *, size_t, uint16_t **);
     *(void **)&get = real("PMIx_Get");
-    const int rc = is(key, "get") ? FAILS : get(proc, key, info, count, value);
+    const bool at_once = count > 0 && strcmp(info, "pmix.immediate") == 0;
+    const int rc =
+        is(key, "get") || (is(key, "late") && at_once) ? FAILS : get(proc, key, info, count, value);
     if (!rc && is(key, "type"))
         **value = INTEGER;
+    if (!rc && is(key, "false"))
+        ((bool *)*value)[FLAG_AT] = false;
+    if (!rc && is(key, "null"))
+        *value = NULL;
     return rc;
 }
 

@@ -55,7 +55,8 @@ echo '== the store of keys, by which ranks see each other, answers wrongly'
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck disable=SC2086 # several words
 if $launch --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
-    export BEHIND="$(dirname "$lib")/libdamage_pmix.so"
+    BEHIND=$(dirname "$lib")/libdamage_pmix.so
+    export BEHIND
     for wrong in put:0 put:2 get late type false null; do
         case $wrong in put*) lines=1 ;; *) lines=4 ;; esac # nobody sees anybody
         ZMPI_TEST_STORE=$wrong run $lines 4 '' "$program" open exact
@@ -64,7 +65,7 @@ if $launch --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
     if $launch --version 2>&1 | grep -qE '(Open MPI\)|OpenRTE\)) [1-4]\.'; then
         OMPI_MCA_pmix_base_collect_data=0 ZMPI_TEST_STORE=late run 0 4 '' "$program" open lossy
     fi
-    export BEHIND=
+    BEHIND=
 else
     for wrong in put:0 put:2 get; do
         case $wrong in put*) lines=1 ;; *) lines=4 ;; esac

@@ -121,11 +121,23 @@ bool zfound_is_selected(const struct zmpi_options *o, const char *path)
 }
 
 /* A file that HDF5 is about to cut to nothing is a new one. (It opens it twice: first as it is.) */
-static bool is_replaced(const char *path, int amode, const struct zmpi_options *o)
+static bool is_cut(const char *path, int amode)
 {
     struct stat s;
-    return o->hdf5 == ZMPI_HDF5_CONTAINER && zhdf5_is_truncating() && amode & MPI_MODE_CREATE &&
-           amode & MPI_MODE_RDWR && stat(path, &s) == 0 && S_ISREG(s.st_mode);
+    return zhdf5_is_truncating() && amode & MPI_MODE_CREATE && amode & MPI_MODE_RDWR &&
+           stat(path, &s) == 0 && S_ISREG(s.st_mode);
+}
+
+/* What a file becomes that is cut to nothing: a container that was plain, or HDF5's own file. */
+static enum zfound as_cut(enum zfound there, const char *path, const struct zmpi_options *o,
+                          bool wanted)
+{
+    if (there == ZFOUND_CONTAINER && is_filtered(o))
+        return ZFOUND_OTHER;
+    return there == ZFOUND_OTHER && o->hdf5 == ZMPI_HDF5_CONTAINER && wanted &&
+                   !zdecompress_is_known(path, o)
+               ? ZFOUND_REPLACED
+               : there;
 }
 
 /* Rank 0: notes for the report a file that is opened for writing and stays plain. `there`: what was
@@ -168,8 +180,8 @@ int zfound_decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
                      path);
             mine[0] = ZFOUND_OTHER;
         }
-        if (mine[0] == ZFOUND_OTHER && is_replaced(path, amode, o))
-            mine[0] = wanted && !zdecompress_is_known(path, o) ? ZFOUND_REPLACED : ZFOUND_OTHER;
+        if (is_cut(path, amode))
+            mine[0] = (int)as_cut((enum zfound)mine[0], path, o, wanted);
         if (mine[0] == ZFOUND_OTHER && there == ZFOUND_OTHER && wanted && !*wrong && writes &&
             zreplace_may(comm, path, amode, o))
             mine[0] = ZFOUND_THERE;

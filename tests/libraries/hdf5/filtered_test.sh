@@ -66,6 +66,12 @@ filtered unbound.h5 0
 compare plain.h5 unbound.h5 || die "unbound.h5: differs"
 run 2 write off.h5 "${filter[@]}" ZMPI_OFF=1 ZMPI_ERROR_BOUND=rel=1e-3
 filtered off.h5 0
+# H5Fcreate over a container makes HDF5's own file.
+run 2 write over.h5 LD_PRELOAD="$lib" ZMPI_HDF5=container ZMPI_ERROR_BOUND=rel=1e-3
+head -c 5 over.h5 | grep -q ZMPI || die "over.h5: no container"
+run 3 write over.h5 "${filter[@]}" ZMPI_ERROR_BOUND=rel=1e-3
+filtered over.h5 10
+compare -d 2.0 plain.h5 over.h5 || die "over.h5: out of bounds"
 # With the filter a file of any name stays an HDF5 file.
 run 2 write field.dat "${filter[@]}" ZMPI_ERROR_BOUND=abs=5e10
 filtered field.dat 10

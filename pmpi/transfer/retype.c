@@ -156,10 +156,11 @@ void zretype(struct zfile *f, struct zplan *p)
     const int asked = f->options.element_type;
     const bool typed = m->element == ZMPI_F32 || m->element == ZMPI_F64;
     if (m->bytes == 0 || m->holder || m->known || f->data.stays_mistyped || f->data.format ||
-        !f->options.bound_set || f->options.bound.mode == ZMPI_LOSSLESS)
+        !f->options.bound_set)
         return;
     if (asked == ZMPI_ELEMENTS_DATATYPE) {
-        look(f, m);
+        if (f->options.bound.mode != ZMPI_LOSSLESS)
+            look(f, m);
         return;
     }
     if ((m->element != ZMPI_BYTES && !typed) || (typed && looks_right(m)))

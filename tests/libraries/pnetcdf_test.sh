@@ -2,7 +2,8 @@
 # pnetcdf_test.sh MPIEXEC LIBZMPI ZMPI PROGRAM DUMP: a PnetCDF program, whose floats are big-endian, with
 # ZMPI_ELEMENT_TYPE (pnetcdf.c).
 #
-# They are lossy, within the bound, also when they are read again at once, and headers and attributes are exact.
+# They are lossy, within the bound, also when they are read again at once, and headers and attributes are exact. A lossless
+# bound makes the file smaller, too.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../scripts/lib.sh"
@@ -34,6 +35,16 @@ for ranks in 1 2 3 4; do
         (($(stat -c %s "$file") * 3 < $(stat -c %s back.nc))) || die "$file: $(stat -c %s "$file") bytes"
         rm back.nc
     done
+done
+
+for type in auto f32-big; do
+    run_mpi "$launcher" 2 LD_PRELOAD="$lib" ZMPI_ERROR_BOUND=lossless ZMPI_FILES='*.nc' ZMPI_ELEMENT_TYPE=$type \
+        ZMPI_LEAST_RATIO=1.1 -- "$program" write exact.nc 2>exact.log || die "lossless, $type: $(cat exact.log)"
+    is_container exact.nc || die "lossless, $type: no container: $(cat exact.log)"
+    rm -f back.nc
+    "$zmpi" decompress -k exact.nc back.nc
+    run_mpi "$launcher" 2 -- "$program" write plain.nc
+    cmp plain.nc back.nc || die "lossless, $type: differs"
 done
 
 # Not big-endian, or not named: as it was.

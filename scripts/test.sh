@@ -27,6 +27,7 @@ need_packages cmake ninja-build gcc gfortran pkg-config python3 libc6-dev \
 unseen=()
 (need_packages python3-mpi4py libhdf5-openmpi-dev hdf5-tools libpnetcdf-dev pnetcdf-bin) ||
     unseen+=("some programs of mpi4py, HDF5 and PnetCDF")
+(need_packages libhdf5-mpich-dev) || unseen+=("HDF5 programs with MPICH")
 (need_packages python3-h5py python3-h5py-mpi libnetcdf-mpi-dev libnetcdff-dev netcdf-bin) || unseen+=("h5py and netCDF-4 programs")
 (need_packages python3-numpy python3-numcodecs) || unseen+=("arrays of the Python package")
 (need_packages python3-zarr python3-xarray) || unseen+=("Zarr and xarray with the Python package")

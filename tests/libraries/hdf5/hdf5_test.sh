@@ -58,8 +58,10 @@ run 2 write off.h5 '' ZMPI_ERROR_BOUND=abs=$bound
 run 1 write listed.h5 '' ZMPI_ERROR_BOUND=abs=$bound ZMPI_HDF5=container ZMPI_FILES='*.raw'
 ! is_container listed.h5 || die "converted against ZMPI_FILES"
 
+read -ra ios <<<"${ZMPI_TEST_IO:-default}"
 for case in 1: 2: 3:together 4:; do
-    ranks=${case%%:*} how=${case#*:} file=lossy_${case%%:*}.h5
+    ranks=${case%%:*} how=${case#*:} file=lossy_${case%%:*}.h5 io=${ios[${case%%:*} % ${#ios[@]}]}
+    [[ $io = default || $io = mpich ]] || export OMPI_MCA_io=$io
     ((ranks != 2)) || cp plain.h5 "$file" # which is made anew
     run "$ranks" write "$file" "$how" ZMPI_ERROR_BOUND=abs=$bound ZMPI_HDF5=container
     is_container "$file" || die "$file: is no container"

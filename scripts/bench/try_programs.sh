@@ -6,7 +6,8 @@
 # of ranks), without zmpi, without a bound, lossless and with a bound. tests/libraries/unchanged.sh says what is compared. A line
 # tells the ratios. The programs are in tests/programs and tests/apps. Programs that are not installed are left out; -p installs
 # them. h5py and hdf5 are test suites, which must end as they do without zmpi. hdf5 and flash (PnetCDF's benchmark) need their
-# sources, which `apt-get source hdf5 pnetcdf` puts into a folder: SOURCES=FOLDER.
+# sources, which `apt-get source hdf5 pnetcdf` puts into a folder: SOURCES=FOLDER. netcdf, pnetcdf and cgns write real fields
+# of the folder ZMPI_DATA (../shared/data).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/lib.sh
@@ -24,6 +25,8 @@ sources=$PWD/tests/programs
 unchanged=$PWD/tests/libraries/unchanged.sh
 libraries=/usr/lib/$(gcc -print-multiarch)
 folder=$build/tried
+data=$(realpath "${ZMPI_DATA:-../shared/data}")
+wind=$data/les_wmag_91x91x91.f32 # 0.05 to 265.3
 mkdir -p "$folder"
 : "${ZMPI_TEST_IO=romio321 ompio}"
 export ZMPI_TEST_IO
@@ -58,6 +61,59 @@ storm() {
     installed gfortran libnetcdff-dev libnetcdf-mpi-dev hdf5-tools || return 0
     mpifort.openmpi -O2 -J"$folder" -I/usr/include tests/apps/storm.f90 "$libraries/libnetcdff.a" -lnetcdf_mpi -o "$folder/storm"
     try -- "$folder/storm" 64 48 24 3 out.h5
+}
+
+# A real field by netCDF-4, in C.
+netcdf() {
+    installed libnetcdf-mpi-dev hdf5-tools || return 0
+    [[ -f $wind ]] || { echo "-- no $wind" && return 0; }
+    mpicc.openmpi -O2 -I"$libraries/netcdf/mpi/include" "$sources/field.c" -lnetcdf_mpi -o "$folder/field_netcdf"
+    try -b abs=0.265 -d 0.266 -f out.nc4 -- "$folder/field_netcdf" "$wind" 91 91 91 out.nc4
+}
+
+# The same by PnetCDF, and by its own program that makes files of text.
+pnetcdf() {
+    installed libpnetcdf-dev pnetcdf-bin || return 0
+    [[ -f $wind ]] || { echo "-- no $wind" && return 0; }
+    local with=(-b abs=0.265 -d 0.266 -f out.nc -e ZMPI_FILES='*.nc' -e ZMPI_ELEMENT_TYPE=auto -c "$sources/nc_differ.sh")
+    mpicc.openmpi -O2 -DPNETCDF "$sources/field.c" -lpnetcdf -o "$folder/field_pnetcdf"
+    try "${with[@]}" -- "$folder/field_pnetcdf" "$wind" 91 91 91 out.nc
+    od -An -v -w4 -tf4 "$wind" | awk '
+        BEGIN { printf "netcdf f { dimensions: z = 91; y = 91; x = 91; variables: float field(z, y, x); data: field = " }
+        { printf "%s%s", (NR > 1 ? ", " : ""), $1 }
+        END { print "; }" }' >"$folder/field.cdl"
+    echo "ncmpigen, which writes by one rank:"
+    try "${with[@]}" -n 1 -- ncmpigen -o out.nc "$folder/field.cdl"
+}
+
+# CGNS, which Debian builds without MPI: its own program makes a file of a real flow, on a regular grid, and the filter makes
+# that smaller.
+cgns() {
+    installed cgns-convert hdf5-tools || return 0
+    local flow=$data/plot3d_combustor_5x25x33x57.f32
+    [[ -f $flow ]] || { echo "-- no $flow" && return 0; }
+    python3 - "$flow" "$folder" <<'END'
+import struct, sys
+nx, ny, nz = 57, 33, 25
+values = open(sys.argv[1], "rb").read()
+points = [(x, y, z) for z in range(nz) for y in range(ny) for x in range(nx)]
+with open(sys.argv[2] + "/flow.xyz", "wb") as f:
+    f.write(struct.pack("<3i", nx, ny, nz))
+    for axis in range(3):
+        f.write(struct.pack(f"<{len(points)}f", *(p[axis] for p in points)))
+with open(sys.argv[2] + "/flow.q", "wb") as f:
+    f.write(struct.pack("<3i4f", nx, ny, nz, 0.5, 0, 1e6, 0) + values)
+END
+    (
+        cd "$folder"
+        export HDF5_PLUGIN_PATH=$build/lib/zmpi/hdf5
+        rm -f flow.cgns small.cgns
+        plot3d_to_cgns -s flow.xyz flow.q flow.cgns >/dev/null
+        h5repack -l CHUNK=25x33x57 -f UD=497,0,3,2,1,3 flow.cgns small.cgns # rel=1e-3
+        cgnscheck small.cgns >/dev/null
+        cgnsdiff -d -t0.78 flow.cgns small.cgns >differ || die "differs: $(head -5 differ)" # 1e-3 of the largest range
+        echo "rel=1e-3: $(awk -v a="$(stat -c %s flow.cgns)" -v b="$(stat -c %s small.cgns)" 'BEGIN { printf "%.1f", a / b }') times smaller"
+    ) || failed+=("$name")
 }
 
 # PETSc, whose Python finds it by a folder of its version.
@@ -176,7 +232,7 @@ flash() {
 }
 
 failed=()
-(($#)) || set -- storm petsc meep med dealii adios h5py hdf5 flash
+(($#)) || set -- storm netcdf pnetcdf cgns petsc meep med dealii adios h5py hdf5 flash
 for name in "$@"; do
     [[ $(type -t "$name") == function ]] || die "$name: no such program"
     echo "== $name"

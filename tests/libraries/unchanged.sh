@@ -1,22 +1,24 @@
 #!/bin/bash
-# unchanged.sh [-b BOUND] [-d DELTA] [-f FILE] [-r LEAST] [-c COMPARE] [-e NAME=VALUE]... MPIEXEC LIBZMPI ZMPI PROGRAM...:
+# unchanged.sh [-b BOUND] [-d DELTA] [-f FILE] [-r LEAST] [-c COMPARE] [-n RANKS] [-e NAME=VALUE]... MPIEXEC LIBZMPI ZMPI PROGRAM...:
 # a program that knows nothing of zmpi and writes FILE (out.h5), with zmpi in front and without.
 #
 # Without a bound FILE is the same bytes, lossless nothing differs, and with BOUND (abs=1e-3) no value by more than DELTA
 # (1.001e-3), in a file that is at least LEAST (2; 0: it may stay plain) times smaller. COMPARE DELTA PLAIN OTHER (h5diff -d) compares two files.
+# Ratios are those of space on the disk, without holes. -n: on 1 to RANKS ranks (4).
 # -e sets what the program's files need (ZMPI_HDF5=container). The program runs on 1 to 4 ranks, with each of Open MPI's
 # MPI-IO components ($ZMPI_TEST_IO) in turn, or with ZMPI_TEST_LONG=1 with all on each number of ranks.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../scripts/lib.sh"
-bound=abs=1e-3 delta=1.001e-3 file=out.h5 least=2 compare="h5diff -d" settings=()
-while getopts b:d:f:r:c:e: option; do
+bound=abs=1e-3 delta=1.001e-3 file=out.h5 least=2 compare="h5diff -d" most=4 settings=()
+while getopts b:d:f:r:c:n:e: option; do
     case $option in
     b) bound=$OPTARG ;;
     d) delta=$OPTARG ;;
     f) file=$OPTARG ;;
     r) least=$OPTARG ;;
     c) compare=$OPTARG ;;
+    n) most=$OPTARG ;;
     e) settings+=("$OPTARG") ;;
     *) die "see its first lines" ;;
     esac
@@ -49,7 +51,7 @@ is_container() {
 }
 
 ratio() {
-    awk -v a="$(stat -c %s plain)" -v b="$(stat -c %s "$1")" 'BEGIN { printf "%.1f", a / b }'
+    awk -v a="$(stat -c %s plain)" -v b="$(($(stat -c %b "$1") * 512))" 'BEGIN { printf "%.1f", a / b }'
 }
 
 try() {
@@ -89,7 +91,7 @@ try() {
     return 0
 }
 
-for ranks in 1 2 3 4; do
+for ((ranks = 1; ranks <= most; ranks++)); do
     for index in "${!ios[@]}"; do
         [[ ${ZMPI_TEST_LONG-} == 1 || $((ranks % ${#ios[@]})) == "$index" ]] || continue
         io=${ios[index]}

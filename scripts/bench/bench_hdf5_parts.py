@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """bench_hdf5_parts.py PLUGINS FIELD...: what zmpi's HDF5 filter loses where programs write chunks in parts.
 
-PLUGINS is the folder of libh5zmpi.so (build/lib/zmpi/hdf5), FIELD a raw file NAME_DIMS.f32 or .f64. Each field is one dataset of
-one chunk for each 4 MiB, written by one call, by planes (rows, if it has two dimensions), and by quarters, so that HDF5 codes the
-chunk again for each call: its cache of chunks is off. Bounds are abs, 1e-3 and 1e-5 of the range. Prints ratios, and the largest
-error as a part of the bound. Needs h5py (Debian: python3-h5py).
+PLUGINS is the folder of libh5zmpi.so (build/lib/zmpi/hdf5), FIELD a raw file NAME_DIMS.f32 or .f64. Each field is one
+dataset of chunks of at most 4 MiB, written by one call, by planes (rows, if it has two dimensions), and by quarters, so that
+HDF5 codes a chunk again for each call: its cache of chunks is off. Bounds are abs, 1e-3 and 1e-5 of the range. Prints ratios,
+and the largest error as a part of the bound. Needs h5py (Debian: python3-h5py). interp takes minutes.
 """
 import os
 import sys
@@ -48,7 +48,8 @@ def measure(data, encoder, bound, how):
     options = (1, mantissa, exponent % 2**32, ENCODERS[encoder])
     with tempfile.NamedTemporaryFile(suffix=".h5") as at:
         with h5py.File(at.name, "w", rdcc_nbytes=0) as f:
-            made = f.create_dataset("field", data.shape, data.dtype, chunks=(rows, *data.shape[1:]), compression=497, compression_opts=options)
+            chunks = (rows, *data.shape[1:])
+            made = f.create_dataset("field", data.shape, data.dtype, chunks=chunks, compression=497, compression_opts=options)
             for part in parts(how, data.shape):
                 made[part] = data[part]
         with h5py.File(at.name) as f:

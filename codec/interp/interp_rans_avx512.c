@@ -4,7 +4,8 @@
 
 #include "interp/interp_work.h"
 
-#define TARGET __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl,popcnt")))
+#define TARGET        __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl,popcnt")))
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 
 enum { LANES = 16, WORDS = 2 * LANES /* bytes */, PRECISION = ZMPI_INTERP_PRECISION };
 
@@ -92,95 +93,141 @@ TARGET static inline __m512i join(__m512i low, __m512i high)
                               _mm512_cvtepi32_epi16(high), 1);
 }
 
-/*
- * Decodes 32 elements at a time, with their sizes as 16-bit numbers. For rows of 32 elements or
- * fewer, the sizes of the row above stay in a register: a load so soon after the store would wait
- * for it. Rows are read and written in whole vectors.
- */
-TARGET static inline __attribute__((always_inline)) int take_rows(struct unrans *in,
-                                                                  const struct row_run *r, bool few)
+enum { SIZES = 32 }; /* elements that are decoded at a time */
+
+/* What stays in registers for a run of rows. */
+struct fixed {
+    __m512i class;       /* of each size */
+    __m512i left, right; /* the neighbours' places, in a row of at most 32 */
+    __m512i group;       /* of tables, for each context */
+    __m512i low, high;   /* a sum above each makes the context 8 higher */
+};
+
+TARGET static ALWAYS_INLINE struct fixed fixed_of(const struct unrans *in, const struct row_run *r)
 {
-    enum { SIZES = 32 };
     static const uint16_t classes[SIZES] = {0, 1, 2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6,
                                             6, 6, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7};
     static const uint16_t places[SIZES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
                                            11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
                                            22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-    const size_t n = (size_t)r->n;
-    const __m512i class = _mm512_loadu_si512(classes), one = _mm512_set1_epi16(1);
-    const __m512i place = _mm512_loadu_si512(places), left = _mm512_subs_epu16(place, one);
-    const __m512i right = _mm512_min_epu16(
-        _mm512_add_epi16(place, one), _mm512_set1_epi16((short)(n <= SIZES ? n - 1 : SIZES - 1)));
-    const __m512i group = join(_mm512_srli_epi32(_mm512_loadu_si512(in->table), PRECISION),
-                               _mm512_srli_epi32(_mm512_loadu_si512(in->table + LANES), PRECISION));
+    const __m512i place = _mm512_loadu_si512(places), one = _mm512_set1_epi16(1);
+    const __m512i last = _mm512_set1_epi16((short)(r->n <= SIZES ? r->n - 1 : SIZES - 1));
+    return (struct fixed){
+        .class = _mm512_loadu_si512(classes),
+        .left = _mm512_subs_epu16(place, one),
+        .right = _mm512_min_epu16(_mm512_add_epi16(place, one), last),
+        .group = join(_mm512_srli_epi32(_mm512_loadu_si512(in->table), PRECISION),
+                      _mm512_srli_epi32(_mm512_loadu_si512(in->table + LANES), PRECISION)),
+        .low = _mm512_set1_epi16((short)r->low),
+        .high = _mm512_set1_epi16((short)r->high),
+    };
+}
+
+/* The classes of 32 elements. `above`: the sizes of the row above, which `kept` has if it is not
+ * NULL; `before`: those of the plane before, or NULL. */
+TARGET static ALWAYS_INLINE __m512i classes_of(const struct row_run *r, const struct fixed *f,
+                                               const unsigned char *above,
+                                               const unsigned char *before, const __m512i *kept)
+{
     const __m512i last = _mm512_set1_epi16(SIZES - 1);
-    const __m512i low = _mm512_set1_epi16((short)r->low), high = _mm512_set1_epi16((short)r->high);
+    const __m512i a = kept ? *kept : load_sizes(above);
+    const __m512i b = before ? load_sizes(before) : a;
+    const __m512i w = kept ? _mm512_permutexvar_epi16(f->left, *kept) : load_sizes(above - 1);
+    const __m512i e = kept ? _mm512_permutexvar_epi16(f->right, *kept) : load_sizes(above + 1);
+    __m512i c =
+        _mm512_add_epi16(_mm512_slli_epi16(_mm512_add_epi16(a, b), 1), _mm512_add_epi16(w, e));
+    c = _mm512_srl_epi16(c, _mm_cvtsi32_si128((int)r->shift));
+    return _mm512_permutexvar_epi16(_mm512_min_epu16(c, last), f->class);
+}
+
+/* The groups of tables for 32 elements of these classes, from `at` on. */
+TARGET static ALWAYS_INLINE __m512i groups_of(const struct row_run *r, const struct fixed *f,
+                                              __m512i c, size_t at)
+{
     const __m512i eight = _mm512_set1_epi16(8);
-    const __m512i direct = _mm512_set1_epi16(ZMPI_INTERP_ESCAPES - 1);
-    const unsigned char *words = in->at;
-    uint32_t state[4];
-    memcpy(state, in->state, sizeof state);
-    __m512i x = _mm512_loadu_si512(in->state), size = _mm512_setzero_si512();
+    if (r->sums) {
+        const __m512i sum = _mm512_loadu_si512(r->sums + at);
+        c = _mm512_mask_add_epi16(c, _mm512_cmpgt_epu16_mask(sum, f->low), c, eight);
+        c = _mm512_mask_add_epi16(c, _mm512_cmpgt_epu16_mask(sum, f->high), c, eight);
+    }
+    return _mm512_permutexvar_epi16(c, f->group);
+}
+
+/* What decoding moves on: 16 lanes or 4, and the words that they take next. */
+struct lanes {
+    __m512i all;
+    uint32_t four[4];
+    const unsigned char *words;
+};
+
+TARGET static ALWAYS_INLINE __m512i take(const struct unrans *in, __m256i groups, __mmask16 row,
+                                         struct lanes *l, bool four)
+{
+    return four ? take_slots_of_4(in, groups, row, l->four, &l->words)
+                : take_slots(in, groups, row, &l->all, &l->words);
+}
+
+/* Decodes the elements of `row` from `at` on, with tables of these groups; returns their sizes. */
+TARGET static ALWAYS_INLINE __m512i take_elements(struct unrans *in, const struct row_run *r,
+                                                  __m512i groups, __mmask32 row, size_t at,
+                                                  struct lanes *l, bool four)
+{
+    const __m512i direct = _mm512_set1_epi16(ZMPI_INTERP_ESCAPES - 1), one = _mm512_set1_epi16(1);
+    const __mmask16 row0 = (__mmask16)row, row1 = (__mmask16)(row >> LANES);
+    const __m512i slot0 = take(in, _mm512_castsi512_si256(groups), row0, l, four);
+    __m512i slot1 = _mm512_setzero_si512();
+    put_values(r, at, slot0);
+    if (row1) {
+        slot1 = take(in, _mm512_extracti64x4_epi64(groups, 1), row1, l, four);
+        put_values(r, at + LANES, slot1);
+    }
+    const __m512i s = _mm512_and_si512(join(slot0, slot1), _mm512_set1_epi16(127));
+    const __m512i size = _mm512_srli_epi16(_mm512_add_epi16(s, one), 1);
+    const __mmask32 escaped = row & _mm512_cmpgt_epu16_mask(s, direct);
+    _mm256_storeu_si256((void *)(r->size + at), _mm512_cvtepi16_epi8(size));
+    if (!escaped)
+        return size;
+    unsigned char symbols[SIZES];
+    _mm256_storeu_si256((void *)symbols, _mm512_cvtepi16_epi8(s));
+    put_escapes(in, r, at, symbols, escaped);
+    return load_sizes(r->size + at);
+}
+
+/*
+ * Decodes 32 elements at a time, with their sizes as 16-bit numbers. For rows of 32 elements or
+ * fewer, the sizes of the row above stay in a register: a load so soon after the store would wait
+ * for it. Rows are read and written in whole vectors.
+ */
+TARGET static ALWAYS_INLINE int take_rows(struct unrans *in, const struct row_run *r, bool four)
+{
+    const size_t n = (size_t)r->n;
+    const struct fixed f = fixed_of(in, r);
+    struct lanes l = {.all = _mm512_loadu_si512(in->state), .words = in->at};
+    memcpy(l.four, in->state, sizeof l.four);
+    __m512i size = _mm512_setzero_si512();
     int k = 0;
-    while (k < r->rows && (size_t)(in->end - words) >= WORDS * ((n + 15) / 16)) {
+    for (; k < r->rows && (size_t)(in->end - l.words) >= WORDS * ((n + 15) / 16); k++) {
         const size_t begin = (size_t)k * r->row;
         const unsigned char *above = k ? r->size + begin - r->row : r->above;
         const unsigned char *before = k && r->before ? r->size + begin - r->plane : r->before;
         unsigned char *sizes = r->size + begin;
         for (size_t i = 0; i < n; i += SIZES) {
-            const size_t at = begin + i, here = n - i;
+            const size_t here = n - i;
             const __mmask32 row = here < SIZES ? ((__mmask32)1 << here) - 1 : ~(__mmask32)0;
             __m512i c = _mm512_set1_epi16(r->anchors ? ZMPI_INTERP_CONTEXTS - 1 : 0);
-            if (above) {
-                const bool kept = k && n <= SIZES;
-                const __m512i a = kept ? size : load_sizes(above + i);
-                const __m512i b = before ? load_sizes(before + i) : a;
-                const __m512i w =
-                    kept ? _mm512_permutexvar_epi16(left, size) : load_sizes(above + i - 1);
-                const __m512i e =
-                    kept ? _mm512_permutexvar_epi16(right, size) : load_sizes(above + i + 1);
-                c = _mm512_add_epi16(_mm512_slli_epi16(_mm512_add_epi16(a, b), 1),
-                                     _mm512_add_epi16(w, e));
-                c = _mm512_srl_epi16(c, _mm_cvtsi32_si128((int)r->shift));
-                c = _mm512_permutexvar_epi16(_mm512_min_epu16(c, last), class);
-            }
-            if (r->sums) {
-                const __m512i sum = _mm512_loadu_si512(r->sums + at);
-                c = _mm512_mask_add_epi16(c, _mm512_cmpgt_epu16_mask(sum, low), c, eight);
-                c = _mm512_mask_add_epi16(c, _mm512_cmpgt_epu16_mask(sum, high), c, eight);
-            }
-            c = _mm512_permutexvar_epi16(c, group);
-            const __m256i c0 = _mm512_castsi512_si256(c), c1 = _mm512_extracti64x4_epi64(c, 1);
-            const __mmask16 row0 = (__mmask16)row, row1 = (__mmask16)(row >> LANES);
-            __m512i slot0 = few ? take_slots_of_4(in, c0, row0, state, &words)
-                                : take_slots(in, c0, row0, &x, &words);
-            __m512i slot1 = _mm512_setzero_si512();
-            put_values(r, at, slot0);
-            if (here > LANES) {
-                slot1 = few ? take_slots_of_4(in, c1, row1, state, &words)
-                            : take_slots(in, c1, row1, &x, &words);
-                put_values(r, at + LANES, slot1);
-            }
-            const __m512i s = _mm512_and_si512(join(slot0, slot1), _mm512_set1_epi16(127));
-            size = _mm512_srli_epi16(_mm512_add_epi16(s, one), 1);
-            const __mmask32 escaped = row & _mm512_cmpgt_epu16_mask(s, direct);
-            _mm256_storeu_si256((void *)(sizes + i), _mm512_cvtepi16_epi8(size));
-            if (escaped) {
-                unsigned char symbols[SIZES];
-                _mm256_storeu_si256((void *)symbols, _mm512_cvtepi16_epi8(s));
-                put_escapes(in, r, at, symbols, escaped);
-                size = load_sizes(sizes + i);
-            }
+            if (above)
+                c = classes_of(r, &f, above + i, before ? before + i : NULL,
+                               k && n <= SIZES ? &size : NULL);
+            size = take_elements(in, r, groups_of(r, &f, c, begin + i), row, begin + i, &l, four);
         }
         sizes[-1] = sizes[0];
         sizes[n] = sizes[n - 1];
-        k++;
     }
-    if (few)
-        memcpy(in->state, state, sizeof state);
+    if (four)
+        memcpy(in->state, l.four, sizeof l.four);
     else
-        _mm512_storeu_si512(in->state, x);
-    in->at = words;
+        _mm512_storeu_si512(in->state, l.all);
+    in->at = l.words;
     return k;
 }
 

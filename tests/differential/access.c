@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define START      start
-#define COUNT      int
-#define CALL(name) MPI_File_##name
+#define START(what) start_##what
+#define COUNT       int
+#define CALL(name)  MPI_File_##name
 #include "start.h"
 
 #if MPI_VERSION >= 4
-#define START      start_large
-#define COUNT      MPI_Count
-#define CALL(name) MPI_File_##name##_c
+#define START(what) start_large_##what
+#define COUNT       MPI_Count
+#define CALL(name)  MPI_File_##name##_c
 #include "start.h"
 #endif
 
@@ -79,11 +79,12 @@ static void start_side(struct flight *x, int side, int which, MPI_File file, MPI
     MPI_Status *status = x->flags & IGNORE_STATUS ? MPI_STATUS_IGNORE : &x->status[side];
 #if MPI_VERSION >= 4
     if (x->flags & LARGE_COUNT) {
-        x->rc[side] = start_large(which, file, at, buf, count, type, status, &x->request[side]);
+        x->rc[side] =
+            start_large_call(which, file, at, buf, count, type, status, &x->request[side]);
         return;
     }
 #endif
-    x->rc[side] = start(which, file, at, buf, (int)count, type, status, &x->request[side]);
+    x->rc[side] = start_call(which, file, at, buf, (int)count, type, status, &x->request[side]);
 }
 
 /* A plain file, by a call that has been completed when it returns, with bytes in a row. */
@@ -94,8 +95,8 @@ static void start_simple(struct flight *x, int side, int which, MPI_File file, M
     int got = 0;
     if (x->call->writes)
         memcpy(packed, written, (size_t)asked);
-    x->rc[side] = start(quirks_simple_call(which), file, at, packed, (int)asked, MPI_BYTE,
-                        &x->status[side], &x->request[side]);
+    x->rc[side] = start_call(quirks_simple_call(which), file, at, packed, (int)asked, MPI_BYTE,
+                             &x->status[side], &x->request[side]);
     MPI_Get_count(&x->status[side], MPI_BYTE, &got);
     if (!x->call->writes && !x->rc[side])
         type_scatter(x->memory, x->count, x->buffer[side] + x->origin, packed, got);

@@ -392,6 +392,22 @@ static void apply_delete(struct file *f)
     f->exists = f->raw = false;
 }
 
+/* A line that names a file, not a handle. */
+static void apply_file(struct file *f, const struct line *l)
+{
+    switch (l->what) {
+    case LINE_RAW:
+        apply_raw(f, l);
+        break;
+    case LINE_DELETE:
+        apply_delete(f);
+        break;
+    default: /* LINE_SYNC */
+        synchronise(f);
+        break;
+    }
+}
+
 void model_apply(struct model *m, const struct line *l, struct move move[RANKS])
 {
     struct handle *h = &m->handle[line_arg(l, 0) % HANDLES];
@@ -401,16 +417,15 @@ void model_apply(struct model *m, const struct line *l, struct move move[RANKS])
         type_define(&m->types, l);
         break;
     case LINE_RAW:
-        apply_raw(&m->file[line_arg(l, 0)], l);
+    case LINE_DELETE:
+    case LINE_SYNC:
+        apply_file(&m->file[line_arg(l, 0)], l);
         break;
     case LINE_OPEN:
         apply_open(m, l);
         break;
     case LINE_CLOSE:
         apply_close(m, h);
-        break;
-    case LINE_DELETE:
-        apply_delete(&m->file[line_arg(l, 0)]);
         break;
     case LINE_VIEW:
         apply_view(m, h, l);
@@ -443,9 +458,6 @@ void model_apply(struct model *m, const struct line *l, struct move move[RANKS])
     case LINE_PREALLOCATE:
         if (line_arg(l, 1) > f->size)
             resize(f, line_arg(l, 1));
-        break;
-    case LINE_SYNC:
-        synchronise(&m->file[line_arg(l, 0)]);
         break;
     case LINE_ATOMICITY:
         h->atomic = line_arg(l, 1) != 0;

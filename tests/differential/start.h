@@ -1,11 +1,11 @@
 /*
  * start.h - template: one data access call. Included by access.c for each form of the calls, with
- * START, COUNT and CALL(name) defined.
+ * START(what), COUNT and CALL(name) defined. Calls are numbered in the order of calls[].
  */
-static int START(int which, MPI_File f, MPI_Offset at, void *buf, COUNT n, MPI_Datatype t,
-                 MPI_Status *status, MPI_Request *request)
+static int START(write)(int which, MPI_File f, MPI_Offset at, void *buf, COUNT n, MPI_Datatype t,
+                        MPI_Status *status, MPI_Request *request)
 {
-    switch (which) { /* in the order of calls[] */
+    switch (which) {
     case 0:
         return CALL(write_at)(f, at, buf, n, t, status);
     case 1:
@@ -32,8 +32,15 @@ static int START(int which, MPI_File f, MPI_Offset at, void *buf, COUNT n, MPI_D
         return CALL(write_ordered)(f, buf, n, t, status);
     case 12:
         return CALL(iwrite_shared)(f, buf, n, t, request);
-    case 13:
+    default:
         return CALL(write_ordered_begin)(f, buf, n, t);
+    }
+}
+
+static int START(read)(int which, MPI_File f, MPI_Offset at, void *buf, COUNT n, MPI_Datatype t,
+                       MPI_Status *status, MPI_Request *request)
+{
+    switch (which) {
     case 14:
         return CALL(read_at)(f, at, buf, n, t, status);
     case 15:
@@ -63,6 +70,13 @@ static int START(int which, MPI_File f, MPI_Offset at, void *buf, COUNT n, MPI_D
     default:
         return CALL(read_ordered_begin)(f, buf, n, t);
     }
+}
+
+static int START(call)(int which, MPI_File f, MPI_Offset at, void *buf, COUNT n, MPI_Datatype t,
+                       MPI_Status *status, MPI_Request *request)
+{
+    return which < 14 ? START(write)(which, f, at, buf, n, t, status, request)
+                      : START(read)(which, f, at, buf, n, t, status, request);
 }
 
 #undef START

@@ -50,7 +50,7 @@ void zmpi_judgement_text(const struct zmpi_judgement *j, enum zmpi_type type,
     else if (zmpi_order_is_other(&j->order))
         snprintf(text, ZMPI_JUDGEMENT_TEXT, "%s in the other byte order", what);
     else if (j->plain.is)
-        snprintf(text, ZMPI_JUDGEMENT_TEXT, "plainly %s, 2^%d to 2^%d in %u samples", what,
+        snprintf(text, ZMPI_JUDGEMENT_TEXT, "clearly %s, 2^%d to 2^%d in %u samples", what,
                  j->plain.least, j->plain.most, j->plain.words);
     else
         snprintf(text, ZMPI_JUDGEMENT_TEXT, "%s, as far as samples tell", what);

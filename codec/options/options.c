@@ -100,14 +100,14 @@ static const struct zmpi_option table[] = {
      true,
      FIELD(least_ratio)},
     {{"threads", "number", "0", "ZMPI_THREADS", "zmpi_threads",
-      "threads with which one process compresses; 0: automatic"},
+      "threads of one process that compress and decode; 0: automatic"},
      "allowed are 0 (automatic) to 1024",
      ZMPI_OPTION_INT,
      false,
      FIELD(threads),
      .max = 1024},
     {{"collectives", "list", "gather", "ZMPI_COLLECTIVES", NULL,
-      "collective operations whose messages are compressed, separated by ',': gather, scatter, "
+      "collective operations whose messages may be compressed, separated by ',': gather, scatter, "
       "alltoall, allgather, bcast (exact), bcast_lossy, each with its v form; or none"},
      "allowed are gather, scatter, alltoall, allgather, bcast and bcast_lossy, separated by ',', "
      "or "
@@ -117,17 +117,17 @@ static const struct zmpi_option table[] = {
      TEXT(collectives),
      .per_comm = true},
     {{"collective_mode", "name", "auto", "ZMPI_COLLECTIVE_MODE", NULL,
-      "when messages of these operations are compressed: auto (between nodes, if they are large "
-      "enough), "
-      "measured (if measured times say that it is faster: lossy values differ from run to run, "
-      "within the bound), always or never"},
+      "when messages of ZMPI_COLLECTIVES are compressed: auto (between nodes, if they are large "
+      "enough), measured (if measured times say that it is faster: lossy values differ from run to "
+      "run, within the bound), always or never"},
      "allowed are auto, measured, always or never",
      ZMPI_OPTION_COLLECTIVE_MODE,
      false,
      FIELD(collective_mode),
      .per_comm = true},
     {{"collective_min", "bytes", "64K", "ZMPI_COLLECTIVE_MIN", NULL,
-      "smallest block from one process to another in a collective operation that is compressed"},
+      "in a collective operation, the smallest block from one process to another that is "
+      "compressed"},
      "allowed is a number of bytes, with K, M or G if you like",
      ZMPI_OPTION_BYTES,
      false,
@@ -135,7 +135,7 @@ static const struct zmpi_option table[] = {
      .max = SIZE_MAX >> 1,
      .per_comm = true},
     {{"collective_piece", "bytes", "4M", "ZMPI_COLLECTIVE_PIECE", NULL,
-      "raw bytes that a collective operation compresses and sends at a time"},
+      "uncompressed bytes of which a collective operation makes one message"},
      "allowed are 4K to 1G",
      ZMPI_OPTION_BYTES,
      false,
@@ -144,7 +144,8 @@ static const struct zmpi_option table[] = {
      .max = GIB,
      .per_comm = true},
     {{"staging", "bytes", "16M", "ZMPI_STAGING", "zmpi_staging",
-      "compressed bytes of independent writes that a process holds back for each file"},
+      "compressed bytes of independent writes that a process collects for each file before it "
+      "writes them"},
      "allowed are 1M to 1G",
      ZMPI_OPTION_BYTES,
      false,
@@ -184,7 +185,7 @@ static const struct zmpi_option table[] = {
      true,
      FIELD(element_type)},
     {{"report", "path", "", "ZMPI_REPORT", NULL,
-      "JSON file for the report in MPI_Finalize; empty: none"},
+      "file to which MPI_Finalize writes the report as JSON; not set: none"},
      "allowed is a path of at most 1023 characters",
      ZMPI_OPTION_PATH,
      false,
@@ -203,31 +204,33 @@ static const struct zmpi_option table[] = {
      false,
      FIELD(dry_run)},
     {{"config", "path", "", "ZMPI_CONFIG", NULL,
-      "file of rules: settings by file or communicator name"},
+      "file of rules: settings by the name of a file, dataset or communicator"},
      "allowed is a path of at most 1023 characters",
      ZMPI_OPTION_PATH,
      false,
      TEXT(config)},
-    {{"log", "level", "warn", "ZMPI_LOG", NULL, "messages on standard error"},
+    {{"log", "level", "warn", "ZMPI_LOG", NULL,
+      "messages on standard error: quiet, error, warn, info or debug"},
      "allowed are quiet, error, warn, info or debug",
      ZMPI_OPTION_LEVEL,
      false,
      FIELD(log)},
     {{"plugin_path", "path", "", "ZMPI_PLUGIN_PATH", NULL,
-      "directories searched for device plug-ins first, separated by ':'"},
+      "directories where zmpi looks for device plug-ins first, separated by ':'"},
      "allowed is a list of directories of at most 1023 characters",
      ZMPI_OPTION_PATH,
      false,
      TEXT(plugin_path)},
     {{"nic", "path", "", "ZMPI_NIC", NULL,
-      "file that zmpi-nicd makes; the device smartnic finds the daemon by it"},
+      "file that the daemon zmpi-nicd makes; the device smartnic finds the daemon by it"},
      "allowed is a path of at most 1023 characters",
      ZMPI_OPTION_PATH,
      false,
      TEXT(nic)},
     {{"nic_write", "switch", "off", "ZMPI_NIC_WRITE", "zmpi_nic_write",
-      "zmpi-nicd also writes what it has compressed to the file; calls return once it has the "
-      "data"},
+      "the daemon zmpi-nicd also writes what it has compressed to the file; calls return once it "
+      "has "
+      "the data"},
      "allowed are on or off",
      ZMPI_OPTION_SWITCH,
      true,
@@ -254,15 +257,18 @@ static const struct zmpi_option table[] = {
      false,
      FIELD(view)},
     {{"view_max", "bytes", "0", "ZMPI_VIEW_MAX", NULL,
-      "memory that one process may use for these bytes; beyond it they go to a nameless file in "
-      "TMPDIR; 0: a quarter of the machine's, divided among the job's processes there"},
+      "memory that one process may use for the uncompressed bytes of containers that it opens "
+      "(ZMPI_VIEW); beyond it they go to a nameless file in TMPDIR; 0: a quarter of the machine's, "
+      "divided among the job's processes there"},
      "allowed is a number of bytes, with K, M or G if you like",
      ZMPI_OPTION_BYTES,
      false,
      FIELD(view_max),
      .max = SIZE_MAX >> 1},
     {{"disable", "list", "", "ZMPI_DISABLE", NULL,
-      "instruction sets that the CPU codec must not use, separated by ','"},
+      "instruction sets that the CPU codec must not use, separated by ',': avx2, avx512, "
+      "avx512vbmi, "
+      "neon"},
      "allowed are avx2, avx512, avx512vbmi and neon, or none",
      ZMPI_OPTION_KERNELS,
      false,

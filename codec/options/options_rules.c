@@ -183,9 +183,9 @@ static const char *wrong_rule(const struct parse *p, struct rule *rule, const ch
     if (!take_calls(rule) || (rule->first && !file))
         return "calls are written [GLOB #3] or [GLOB #1-3], counted from 1";
     if (rule->first && strcmp(name, "error_bound") != 0)
-        return "of single calls only error_bound can be set";
+        return "a rule for single calls can set only error_bound";
     if ((rule->first || is_for_datasets(rule->glob)) && strcmp(rule->value, "none") == 0)
-        return "none is for files: calls and datasets may be lossless";
+        return "none is for whole files: for a call or a dataset use lossless";
     if (p->site && (rule->first || is_for_datasets(rule->glob)))
         return "a site's rules are for files and communicators as a whole";
     return NULL;

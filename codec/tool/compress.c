@@ -301,11 +301,11 @@ static void say_bound(const struct tool_work *w)
     const bool exact = !(w->most_bound > 0);
     const bool missed = fabs(got / asked - 1) > 0.05 && !(exact && got > asked);
     const bool more = missed && got < asked && w->encoder != ZMPI_INTERP;
-    printf("ratio=%.9g%s %.4g", asked, missed ? " cannot be had:" : ":", got);
+    printf("ratio=%.9g%s %.4g", asked, missed ? " is not possible:" : ":", got);
     if (exact)
         printf(", without loss\n");
     else
-        printf(", absolute bound %.9g%s%s\n", w->most_bound, more ? "; smaller is --codec " : "",
+        printf(", absolute bound %.9g%s%s\n", w->most_bound, more ? "; smaller with --codec " : "",
                more ? zmpi_encoder_name(w->encoder + 1) : "");
 }
 
@@ -336,8 +336,8 @@ static void say_few(const struct tool_work *w)
 {
     const uint64_t count = w->in.physical / zmpi_type_size(w->type);
     if (w->bound.mode != ZMPI_LOSSLESS && count <= (uint64_t)w->options.exact_below)
-        printf("%llu values within the bound: so few, such as coordinates, would be exact in a "
-               "program's call (ZMPI_EXACT_BELOW); -e lossless keeps them\n",
+        printf("%llu values within the bound: in a program's call so few values, such as "
+               "coordinates, would be exact (ZMPI_EXACT_BELOW); -e lossless keeps them\n",
                (unsigned long long)count);
 }
 

@@ -181,11 +181,10 @@ static bool settings_agree(struct zcall *c, const double all[NUMBERS])
     struct zcomm *s = c->state;
     const bool same = all[SETTINGS] == all[SETTINGS_TOO];
     if (!same && !s->differed && s->rank == 0)
-        zmpi_log(
-            ZMPI_LOG_ERROR,
-            "%s on %d ranks: sent raw, and so are all until zmpi_comm_set has been called with "
-            "the same arguments on all ranks of the communicator",
-            zop_name(c->op), s->ranks);
+        zmpi_log(ZMPI_LOG_ERROR,
+                 "%s on %d ranks: sent uncompressed, as are all calls until all ranks of the "
+                 "communicator have called zmpi_comm_set with the same arguments",
+                 zop_name(c->op), s->ranks);
     s->differed = !same;
     return same;
 }
@@ -197,7 +196,8 @@ static void say_not_ready(const struct zcall *c)
     const bool first = c->state->options.bound.mode != ZMPI_LOSSLESS && !c->exact &&
                        !atomic_flag_test_and_set(&said);
     zmpi_log(first ? ZMPI_LOG_WARN : ZMPI_LOG_INFO,
-             "%s: no memory, or a datatype that cannot be taken apart: sent raw", zop_name(c->op));
+             "%s: sent uncompressed: no memory, or a datatype that zmpi cannot take apart",
+             zop_name(c->op));
 }
 
 /* The job's first rank says once that values change: perhaps the user meant the bound for files

@@ -194,11 +194,12 @@ static void print_row(FILE *out, enum zop op, const struct row *r)
         fprintf(out, ", %.2f MB decoded by devices", r->decoded / 1e6);
     print_choice(out, r);
     if (r->calls[ZCALL_RAW_FASTER] > 0)
-        fprintf(out, "; %.0f raw, to try or because it is faster", r->calls[ZCALL_RAW_FASTER]);
+        fprintf(out, "; %.0f uncompressed, as a trial or because that is faster",
+                r->calls[ZCALL_RAW_FASTER]);
     if (r->calls[ZCALL_RAW_NODE] > 0)
-        fprintf(out, "; %.0f raw, inside one node", r->calls[ZCALL_RAW_NODE]);
+        fprintf(out, "; %.0f uncompressed, inside one node", r->calls[ZCALL_RAW_NODE]);
     if (r->calls[ZCALL_PASSED] > 0)
-        fprintf(out, "; %.0f not to be compressed", r->calls[ZCALL_PASSED]);
+        fprintf(out, "; %.0f passed unchanged", r->calls[ZCALL_PASSED]);
     if (saved < 0 || saved > 0)
         fprintf(out, "; about %.3f s %s", saved < 0 ? -saved : saved, saved < 0 ? "lost" : "saved");
     if (r->by_time > 0)

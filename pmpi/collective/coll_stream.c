@@ -12,11 +12,12 @@ static void tell_of_looks(const struct zcall *c, enum zmpi_type element, enum zm
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&said))
-        zmpi_log(ZMPI_LOG_WARN,
-                 "%s on %d ranks: sent as MPI_%s, data of rank %d look like %s: such messages are "
-                 "exact (their own datatype, or ZMPI_COLLECTIVES=none, says so)",
-                 zop_name(c->op), c->state->ranks, element == ZMPI_F32 ? "FLOAT" : "DOUBLE",
-                 c->state->rank, zmpi_looks_name(looks));
+        zmpi_log(
+            ZMPI_LOG_WARN,
+            "%s on %d ranks: rank %d sends data as MPI_%s that look like %s: such messages are "
+            "exact (send them by their own datatype, or set ZMPI_COLLECTIVES=none)",
+            zop_name(c->op), c->state->ranks, c->state->rank,
+            element == ZMPI_F32 ? "FLOAT" : "DOUBLE", zmpi_looks_name(looks));
 }
 
 bool zpiece_has_numbers(const struct zcall *c, enum zmpi_type element, const void *data,

@@ -130,7 +130,7 @@ void zentry_print_text(FILE *out, const struct entry *e, size_t n, const struct 
     for (size_t i = 0; i < n; i++)
         compressed = compressed || (e[i].sum[WRITTEN] > 0 && !e[i].plain);
     if (compressed)
-        fputs("zmpi Programs with libzmpi.so read compressed files as they were written; others: "
+        fputs("zmpi Programs with libzmpi.so in front read these files as usual; for others: "
               "zmpi view PROGRAM, zmpi mount, zmpi decompress, Python's zmpi.open\n",
               out);
 }

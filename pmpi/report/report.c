@@ -94,8 +94,8 @@ static void note_ratio(const struct zfile *f, struct entry *e)
         (got > e->ratio && !(e->largest[0] > 0)))
         return;
     const char *smaller = got < e->ratio ? smaller_encoder(f) : NULL;
-    zmpi_log(ZMPI_LOG_WARN, "%s: asked for %s, the file has ratio %.4g, with errors up to %.4g%s%s",
-             f->path, e->bound, got, e->largest[0], smaller ? "; smaller is ZMPI_CODEC=" : "",
+    zmpi_log(ZMPI_LOG_WARN, "%s: asked for %s, got ratio %.4g, with errors up to %.4g%s%s", f->path,
+             e->bound, got, e->largest[0], smaller ? "; smaller with ZMPI_CODEC=" : "",
              smaller ? smaller : "");
 }
 

@@ -39,10 +39,11 @@ static int given_components(struct zfile *f, const struct zplan *p, size_t count
     if (count % parts == 0 && (n < 0 || has_whole_points(p, n)))
         return n;
     if (f->rank == 0 && !f->data.components_warned && count > (size_t)f->options.exact_below)
-        zmpi_log(ZMPI_LOG_WARN,
-                 "%s: a call of %zu values has no %zu components, or its view cuts through points: "
-                 "it stays one array (zmpi_components, ZMPI_COMPONENTS)",
-                 f->path, count, parts);
+        zmpi_log(
+            ZMPI_LOG_WARN,
+            "%s: a call of %zu values cannot be %zu components, or its view cuts through points: "
+            "it stays one array (zmpi_components, ZMPI_COMPONENTS)",
+            f->path, count, parts);
     f->data.components_warned |= count > (size_t)f->options.exact_below;
     return 1;
 }

@@ -35,8 +35,8 @@ static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks 
         return;
     f->data.looks_warned = true;
     zmpi_log(ZMPI_LOG_WARN,
-             "%s: written as MPI_%s, a call's data look like %s: such calls are stored exactly "
-             "(ZMPI_ELEMENT_TYPE, their own datatype or the bound lossless says what they are)",
+             "%s: a call writes data as MPI_%s that look like %s: such calls are exact (write them "
+             "by their own datatype, or set ZMPI_ELEMENT_TYPE or the bound lossless)",
              f->path, type == ZMPI_F32 ? "FLOAT" : "DOUBLE", zmpi_looks_name(looks));
 }
 

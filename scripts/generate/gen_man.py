@@ -81,7 +81,7 @@ def brief_of(description):
 
 def command_pages(pages, zmpi):
     overview = said_by(zmpi, "--help")
-    commands = re.findall(r"^  zmpi (\w+)", overview, re.M)
+    commands = dict(re.findall(r"^  zmpi (\w+) +(.*)", overview, re.M))
     options = {}
     for name in commands:
         usage, _, description = said_by(zmpi, name, "--help").partition("\n\n")
@@ -94,9 +94,9 @@ def command_pages(pages, zmpi):
         sections.append(("EXAMPLES", literal(textwrap.dedent(example))))
         pages.write(f"zmpi-{name}", 1, brief_of(description),
                     sections + [("SEE ALSO", see_also("zmpi(1)", "libzmpi(7)", "zmpi.conf(5)"))])
-    synopsis = "\n.br\n".join(f".B zmpi {c}\n.I ..." for c in commands)
+    table = "\n".join(f".TP\n.BR zmpi\\-{c} (1)\n{roff(brief)}." for c, brief in commands.items())
     pages.write("zmpi", 1, re.match(r"zmpi [\d.]+: (.*)", overview)[1],
-                [("SYNOPSIS", synopsis),
+                [("SYNOPSIS", ".B zmpi\n.I COMMAND ..."), ("COMMANDS", table),
                  ("DESCRIPTION", "The tool needs no MPI. A page for each command tells more, as does\n.BR \"zmpi COMMAND \\-\\-help\" .\n"
                   "A file \\- is standard input or output.\n.PP\nThe user guide, all other documents, and examples are in share/doc/zmpi of"
                   " the installation: docs/guide.md is first.\nOn Debian the package zmpi\\-doc has them."),

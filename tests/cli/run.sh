@@ -105,7 +105,7 @@ lines 1 "$is_abi"
 # Alone, and programs that cannot be helped.
 "$zmpi" run -e rel=1e-3 sh -c 'exit 41' >out 2>&1
 (($? == 41)) || fail "exit status"
-lines 1 'which MPI it uses cannot be told'
+lines 1 'zmpi cannot tell which MPI it uses'
 "$zmpi" run -e rel=1e-3 --mpi openmpi sh -c 'kill -TERM $$' >out 2>&1
 (($? == 143)) || fail "signals"
 "$zmpi" run ./not-there >out 2>&1

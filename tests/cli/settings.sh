@@ -4,10 +4,8 @@
 set -eu
 program=$ZMPI_TEST_BIN/field_io
 [ -x "$program" ] || exit 77
-flags=
-if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
-    flags=--oversubscribe
-fi
+# shellcheck source=tests/mpi/launch.sh
+. "$ZMPI_TEST_SOURCE/tests/mpi/launch.sh"
 
 fail() {
     echo "FAIL: $*"
@@ -215,14 +213,14 @@ grep -q '"codec": "fle"' report.json || fail "a ratio's encoder that was set"
 python3 -c 'import sys; sys.exit(not float(sys.argv[1]) < float(sys.argv[2]))' "$by_default" "$(bound_of)" ||
     fail "a ratio's errors are $by_default, by fle $(bound_of)"
 write field.bin ZMPI_ERROR_BOUND=ratio=1e6 ZMPI_CODEC=fle
-said | grep -q 'field.bin: asked for ratio=1e+06, the file has ratio .*; smaller is ZMPI_CODEC=huffman' || fail "the encoder that makes less"
+said | grep -q 'field.bin: asked for ratio=1e+06, got ratio .*; smaller with ZMPI_CODEC=huffman' || fail "the encoder that makes less"
 head -c 65536 /dev/zero >in.raw
 write field.bin ZMPI_ERROR_BOUND=ratio=4
 grep -q 'field.bin.*ratio=4 (without loss)' out || fail "data that need lose nothing"
 ! said || fail "said although nothing was lost"
 make_input
 write field.bin ZMPI_ERROR_BOUND=ratio=1e6
-said | grep -q 'field.bin: asked for ratio=1e+06, the file has ratio [0-9.]*, with errors up to [0-9.]*; smaller is ZMPI_CODEC=interp' || fail "a ratio that cannot be had"
+said | grep -q 'field.bin: asked for ratio=1e+06, got ratio [0-9.]*, with errors up to [0-9.]*; smaller with ZMPI_CODEC=interp' || fail "a ratio that cannot be had"
 said | grep -q 'field.bin: ratio=1e+06 takes errors of up to [0-9.]* % of the range.*dB: little .*; ZMPI_CODEC=interp makes smaller errors' || fail "what is left below 40 dB"
 grep -q 'field.bin.*ratio=1e+06 (abs=[0-9.]*, [0-9.]* % of the range, computed [0-9]* dB)' out || fail "the bound as a share of the range"
 
@@ -275,13 +273,13 @@ echo "== data that are no such floats"
 dressed() {
     python3 -c "import array, math; $2.tofile(open('in.raw', 'wb'))"
     write dressed.bin ZMPI_ERROR_BOUND=rel=1e-3
-    said | grep -q "dressed.bin: written as MPI_FLOAT, a call's data look like $1: .*ZMPI_ELEMENT_TYPE" || fail "$1 as MPI_FLOAT"
+    said | grep -q "dressed.bin: a call writes data as MPI_FLOAT that look like $1: .*ZMPI_ELEMENT_TYPE" || fail "$1 as MPI_FLOAT"
     field_io 1 -- read -t f32 -d 16x32x32 dressed.bin back.raw || fail "reading $1"
     cmp in.raw back.raw || fail "$1 are not exact"
 }
 python3 -c 'import array, math; array.array("f", (2 + math.sin(i * 0.01) for i in range(16384))).tofile(open("in.raw", "wb"))'
 write plainly.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_LOG=info
-grep -q 'plainly.bin: collective write call 1: f32 .*; plainly f32, 2^0 to 2^1 in [0-9]* samples' out || fail "what the data look like"
+grep -q 'plainly.bin: collective write call 1: f32 .*; clearly f32, 2^0 to 2^1 in [0-9]* samples' out || fail "what the data look like"
 dressed '64-bit floats' 'array.array("d", (math.sin(i * 0.01) for i in range(8192)))'
 dressed text 'array.array("b", b"".join(b"%15.6e\n" % math.sin(i) for i in range(4096)))'
 dressed integers 'array.array("B", (int(128 + 90 * math.sin(i * 0.01)) for i in range(65536)))'

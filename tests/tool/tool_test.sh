@@ -65,9 +65,9 @@ for type in f32 f64; do
     expect 0 "$zmpi" verify a.zmpi
 done
 expect 0 "$zmpi" compress -t f32 -e ratio=1e9 f32.raw a.zmpi
-check grep -q '^ratio=1e+09 cannot be had: [0-9.]*, absolute bound [0-9.]*; smaller is --codec interp$' out
+check grep -q '^ratio=1e+09 is not possible: [0-9.]*, absolute bound [0-9.]*; smaller with --codec interp$' out
 expect 0 "$zmpi" compress -t f32 -e ratio=1e9 --codec fle f32.raw a.zmpi
-check grep -q '; smaller is --codec huffman$' out
+check grep -q '; smaller with --codec huffman$' out
 head -c 65536 /dev/zero >zero.raw
 expect 0 "$zmpi" compress -t f64 -e ratio=2 zero.raw a.zmpi
 check grep -q '^ratio=2: [0-9.]*, without loss$' out
@@ -141,7 +141,7 @@ group="few values, and a fill value among them"
 python3 -c 'import array, math
 array.array("f", (-9999 if i % 7 == 3 else 1e5 + 2000 * math.sin(i * 0.01) for i in range(16384))).tofile(open("pressure.raw", "wb"))'
 expect 0 "$zmpi" compress -t f32 -e rel=1e-3 -v pressure.raw pressure.zmpi
-check grep -q '^plainly f32, 2^13 to 2^16 in 256 samples$' out
+check grep -q '^clearly f32, 2^13 to 2^16 in 256 samples$' out
 expect 0 "$zmpi" decompress pressure.zmpi back.raw
 check python3 -c 'import array
 was, now = (array.array("f", open(name, "rb").read()) for name in ("pressure.raw", "back.raw"))

@@ -146,7 +146,7 @@ static const struct fuse_operations operations = {.init = do_init,
 static int serve(struct fuse *fuse, const char *point, bool front)
 {
     if (fuse_mount(fuse, point))
-        return tool_fail("%s: cannot be mounted on", point);
+        return tool_fail("%s: cannot be mounted on (zmpi view PROGRAM needs no FUSE)", point);
     /* From here on the kernel waits for this process, and the command that started it returns. */
     int status =
         fuse_daemonize(front) ? tool_fail("%s: no process can be started", point) : TOOL_OK;

@@ -238,7 +238,7 @@ static void print_notes(const struct report *r, size_t covered)
         printf("cannot see: MPI is part of this file; there is nothing to preload into: link it "
                "to MPI dynamically\n");
     else if (r->mpi)
-        printf("MPI: %s; libzmpi.so must be built for it%s\n", r->mpi,
+        printf("MPI: %s; it needs the libzmpi.so for that MPI, which zmpi run finds%s\n", r->mpi,
                r->is_linked ? " (it is linked already)" : "");
     else if (covered)
         printf("MPI: none found; the process that loads this file brings it\n");

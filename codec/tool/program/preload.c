@@ -58,18 +58,19 @@ bool tool_library_preload(const char *library)
     const char *others = getenv("LD_PRELOAD");
     char *all;
     if (strpbrk(library, " :")) {
-        tool_fail("%s: a path with a blank or colon cannot be preloaded: the program runs plain",
-                  library);
+        tool_fail(
+            "%s: a path with a blank or colon cannot be preloaded: the program runs without zmpi",
+            library);
         return false;
     }
     if (asprintf(&all, "%s%s%s", library, others && *others ? ":" : "", others ? others : "") < 0) {
-        tool_fail("out of memory: the program runs plain");
+        tool_fail("out of memory: the program runs without zmpi");
         return false;
     }
     const bool set = setenv("LD_PRELOAD", all, 1) == 0;
     free(all);
     if (!set)
-        tool_fail("out of memory: the program runs plain");
+        tool_fail("out of memory: the program runs without zmpi");
     return set;
 }
 

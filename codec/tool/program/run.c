@@ -103,13 +103,13 @@ static void add_library(struct run *r)
     const char *plain = look_at_file(r->path, &of_file);
     const enum mpi mpi = r->mpi ? r->mpi : of_file ? of_file : mpi_of_launcher();
     if (plain) {
-        tool_fail("%s: %s: it runs without libzmpi.so being preloaded", r->path, plain);
+        tool_fail("%s: %s: it runs without a preloaded libzmpi.so", r->path, plain);
     } else if (!mpi) {
-        tool_fail("%s: which MPI it uses cannot be told: it runs plain (choose it by --mpi "
-                  "openmpi, mpich or abi)",
+        tool_fail("%s: zmpi cannot tell which MPI it uses: it runs without zmpi (choose the MPI by "
+                  "--mpi openmpi, mpich or abi)",
                   r->path);
     } else if (!find_library(mpi, library)) {
-        tool_fail("%s: no libzmpi.so for its MPI, %s, is installed: it runs plain", r->path,
+        tool_fail("%s: no libzmpi.so for its MPI, %s, is installed: it runs without zmpi", r->path,
                   mpi_name[mpi]);
     } else if (tool_library_preload(library) && r->explain) {
         tool_fail("%s: MPI is %s (%s): LD_PRELOAD=%s", r->path, mpi_name[mpi],

@@ -154,11 +154,11 @@ static void print_reason(const struct pattern *p, const struct wish *w, const st
     else if (!t)
         fputs("too few samples to decide", stdout);
     else if (is_lossless(t))
-        fputs("no bound that was tried keeps what is asked", stdout);
+        fputs("no bound that was tried keeps enough", stdout);
     else if (w->error > 0)
-        printf("largest error %.4g, %.4g is asked", t->most, w->error);
+        printf("largest error %.4g, at most %.4g was asked for", t->most, w->error);
     else
-        printf("%.0f dB, %.4g dB are asked", decibels(t), w->db);
+        printf("%.0f dB, at least %.4g dB were asked for", decibels(t), w->db);
     putchar('\n');
 }
 

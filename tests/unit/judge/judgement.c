@@ -45,7 +45,7 @@ Test(judgement, plain)
         }
         const struct zmpi_judgement j[2] = {judge(ZMPI_F64, wide, N), judge(ZMPI_F32, narrow, N)};
         for (int k = 0; k < 2; k++) {
-            expect(&j[k], k ? ZMPI_F32 : ZMPI_F64, false, k ? "plainly f32" : "plainly f64");
+            expect(&j[k], k ? ZMPI_F32 : ZMPI_F64, false, k ? "clearly f32" : "clearly f64");
             cr_assert(j[k].plain.least == e + 1 && j[k].plain.most <= e + 2, "%d: %d to %d", e,
                       j[k].plain.least, j[k].plain.most);
             cr_assert_gt(j[k].plain.marks, 0U);

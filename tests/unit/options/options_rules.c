@@ -139,7 +139,7 @@ Test(options_rules, bad_rules)
     rules_fail("[a #0]\nerror_bound = lossless\n", ":2: calls are written [GLOB #3]");
     rules_fail("[a #3-2]\nerror_bound = lossless\n", ":2: calls are written");
     rules_fail("[a #1x]\nerror_bound = lossless\n", ":2: calls are written");
-    rules_fail("[a #1]\ndevice = cpu\n", ":2: of single calls only error_bound can be set");
+    rules_fail("[a #1]\ndevice = cpu\n", ":2: a rule for single calls can set only error_bound");
     rules_fail("[hdf5:a #1]\nerror_bound = lossless\n", ":2: calls are written");
     rules_fail("[hdf5:a]\ncodec = fle\n", ":2: codec: allowed in a rule are error_bound");
     rules_fail("[comm:a]\nstaging = 2M\n",
@@ -155,8 +155,8 @@ Test(options_rules, bad_rules)
     rules_fail("[a]\nshape = \n", ":2:");
     rules_fail("[a]\ncodek = fle\n", ":2: codek: no such setting; did you mean codec?");
     rules_fail("[a] b\ncodec = fle\n", ":1: expected nothing behind ]");
-    rules_fail("[a #1]\nerror_bound = none\n", ":2: none is for files");
-    rules_fail("[hdf5:a]\nerror_bound = none\n", ":2: none is for files");
+    rules_fail("[a #1]\nerror_bound = none\n", ":2: none is for whole files");
+    rules_fail("[hdf5:a]\nerror_bound = none\n", ":2: none is for whole files");
     rules_fail("[site]\nnever_files = *\n", ":2: never_files");
     char *text = calloc(1, 70000);
     cr_assert_not_null(text);

@@ -286,7 +286,7 @@ dressed integers 'array.array("B", (int(128 + 90 * math.sin(i * 0.01)) for i in 
 # shellcheck disable=SC2086 # several words are meant
 timeout 60 "$MPIEXEC" $flags -n 2 env ZMPI_ERROR_BOUND=rel=1e-2 ZMPI_COLLECTIVE_MODE=always LD_PRELOAD="$ZMPI_TEST_LIB" \
     "$ZMPI_TEST_BIN/tests/element_type" >out 2>&1 || fail "element_type"
-said | grep -q 'MPI_Gather on 2 ranks: sent as MPI_FLOAT, data of rank [01] look like .*ZMPI_COLLECTIVES=none' || fail "nothing said of messages"
+said | grep -q 'MPI_Gather on 2 ranks: rank [01] sends data as MPI_FLOAT that look like .*ZMPI_COLLECTIVES=none' || fail "nothing said of messages"
 rm -f element_type*.z
 make_input
 

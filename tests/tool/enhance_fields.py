@@ -53,11 +53,13 @@ def check(path, rel):
         before = f.read()
     record = json.loads(run("info", "--json", "x.zmpi"))["records"][0]
     if record["encoder"] != "interp":  # a field that it does not suit
+        print(f"{os.path.basename(path)} at {rel}: not by interp", flush=True)
         return None
     said = run("enhance", "--train", path, "--epochs", "5" if LONG else "3", "x.zmpi")
     if "nothing was written" in said:
         with open("x.zmpi", "rb") as f:
             assert f.read() == before, f"{path}: was changed"
+        print(f"{os.path.basename(path)} at {rel}: nothing is gained", flush=True)
         return None
     size, limit = os.path.getsize("x.zmpi"), record["abs_bound"]
     assert f" {size - plain_size} bytes more" in said, f"{path}: {plain_size} bytes, then {size}: {said}"

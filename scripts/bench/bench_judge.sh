@@ -7,7 +7,7 @@
 #
 # Prints percentages of the time in which one thread finds the range and codes by fle: for type and byte order; for all questions of
 # every call; for the additional questions of the first call of a length; for all of 100 calls. There is a line for each field, then
-# the mean and the worst. Builds what it needs in build.
+# the mean, median and worst of the fields of one variable, and of all. Builds what it needs in build.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
@@ -30,6 +30,7 @@ while getopts m:n:h option; do
 done
 shift $((OPTIND - 1))
 data=$(realpath "${1:?usage: bench_judge.sh [-m MBYTES...] [-n REPETITIONS] DATA}")
+several=nyx_particles,qmcpack_density_g,galaxy_radeccz # variables that take turns
 cd "$(dirname "$0")/../.."
 build=${BENCH_BUILD:-build}
 [[ -f $build/CMakeCache.txt ]] || cmake --preset release -B "$build" --log-level=WARNING
@@ -38,5 +39,5 @@ for size in $sizes; do
     state=cold
     [[ $size == *:warm ]] && state=warm
     printf '%s\n%-36s %8s %8s %8s %8s\n' "${size%:*} MiB, $state" '% of coding time' type 'each call' first '100 calls'
-    "$build/bin/judge_cost" "${size%:*}" "$repetitions" "$state" "$data"/*.f32 "$data"/*.f64
+    "$build/bin/judge_cost" "${size%:*}" "$repetitions" "$state" "$several" "$data"/*.f32 "$data"/*.f64
 done

@@ -3,12 +3,14 @@
  * finds the range and codes by fle. All judgements are asked in a write call's order, so that what
  * one of them brings into the caches serves the next ones, as in a program.
  *
- * usage: judge_cost MBYTES REPETITIONS cold|warm FIELD.f32|FIELD.f64...
+ * usage: judge_cost MBYTES REPETITIONS cold|warm SEVERAL FIELD.f32|FIELD.f64...
  *
- * Each field is repeated to MBYTES. Before each repetition all data are read (warm), as if they
- * were just computed, or others are, so that the caches hold those (cold). Prints
- * percentages, medians of the repetitions: type and byte order; all that is asked in each call;
- * what is asked besides in the first call of a length; and all of 100 calls of a length.
+ * SEVERAL: beginnings of the names of fields that hold several variables, with commas. Each field
+ * is repeated to MBYTES. Before each repetition all data are read (warm), as if they were just
+ * computed, or others are, so that the caches hold those (cold). Prints percentages, medians of the
+ * repetitions: type and byte order; all that is asked in each call; what is asked besides in the
+ * first call of a length; and all of 100 calls of a length. Then their mean, median and worst, over
+ * the fields of one variable and over all.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +25,7 @@
 #include "judge/shape.h"
 #include "stream/compress_job.h"
 
-enum { MOST = 101, OTHERS = 64 << 20, CALLS = 100 };
+enum { MOST = 101, OTHERS = 64 << 20, CALLS = 100, FIELDS = 200, FIGURES = 4 };
 
 /* What is timed: `wrong` is of the datatype, `once` of the first call of a length. */
 enum part { WRONG, ONCE, RANGE, FILL, LOOK, CODE, PARTS };
@@ -163,49 +165,88 @@ static void ask(struct field *f, int k, bool warm)
             i == ONCE || k % 2 == 0 ? at[i + 1] - at[i] - clock_cost() : f->seconds[i][k / 2];
 }
 
+/* What is printed of a field, in percent of coding. */
+struct figures {
+    bool several;
+    double percent[FIGURES];
+};
+
+static void measure(struct field *f, int repetitions, bool warm, double percent[FIGURES])
+{
+    double s[PARTS];
+    for (int k = 0; k < 2 * repetitions; k++)
+        ask(f, k, warm);
+    for (int part = 0; part < PARTS; part++)
+        s[part] = median(f->seconds[part], repetitions);
+    /* zmpi_job_compress looks once more: once counts. */
+    const double code = s[RANGE] + s[CODE] - s[LOOK], call = s[WRONG] + s[FILL] + s[LOOK];
+    percent[0] = 100 * s[WRONG] / code;
+    percent[1] = 100 * call / code;
+    percent[2] = 100 * s[ONCE] / code;
+    percent[3] = percent[1] + percent[2] / CALLS;
+}
+
+static void print_row(const char *name, const double percent[FIGURES])
+{
+    printf("%-36s", name);
+    for (int p = 0; p < FIGURES; p++)
+        printf(" %8.2f", percent[p]);
+    printf("\n");
+}
+
+/* Mean, median and worst of the fields of one variable, or of all. */
+static void print_sums(const struct figures *of, int fields, bool all)
+{
+    double mean[FIGURES] = {0}, middle[FIGURES], worst[FIGURES] = {0}, each[FIELDS];
+    char name[40];
+    int n = 0;
+    for (int p = 0; p < FIGURES; p++) {
+        n = 0;
+        for (int i = 0; i < fields; i++)
+            if (all || !of[i].several)
+                each[n++] = of[i].percent[p];
+        for (int i = 0; i < n; i++) {
+            mean[p] += each[i] / n;
+            worst[p] = fmax(worst[p], each[i]);
+        }
+        middle[p] = n ? median(each, n) : 0;
+    }
+    snprintf(name, sizeof name, "%d %s: mean", n, all ? "fields" : "of one variable");
+    print_row(name, mean);
+    print_row("  median", middle);
+    print_row("  worst", worst);
+}
+
+/* Does the name begin as one of `several`, which commas separate? */
+static bool is_of(const char *several, const char *name)
+{
+    for (const char *at = several; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") > 0 && strncmp(at, name, strcspn(at, ",")) == 0)
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
-    const double megabytes = argc < 5 ? 0 : atof(argv[1]);
-    const int repetitions = argc < 5 ? 0 : atoi(argv[2]);
-    if (!(megabytes >= 0.0625) || megabytes > 1024 || repetitions < 1 || repetitions > MOST)
-        fail("usage: judge_cost MBYTES REPETITIONS cold|warm FIELD.f32|FIELD.f64...", "");
-    const bool warm = strcmp(argv[3], "warm") == 0;
-    int fields = 0;
-    double mean[4] = {0}, most[4] = {0};
+    static struct figures figures[FIELDS];
+    const double megabytes = argc < 6 ? 0 : atof(argv[1]);
+    const int repetitions = argc < 6 ? 0 : atoi(argv[2]), fields = argc - 5;
+    if (!(megabytes >= 0.0625) || megabytes > 1024 || repetitions < 1 || repetitions > MOST ||
+        fields > FIELDS)
+        fail("usage: judge_cost MBYTES REPETITIONS cold|warm SEVERAL FIELD.f32|FIELD.f64...", "");
     others = allocate(OTHERS);
     memset(others, 1, OTHERS);
-    for (int i = 4; i < argc; i++) {
+    for (int i = 0; i < fields; i++) {
         static struct field f;
-        load(&f, argv[i], (size_t)(megabytes * 0x1p20));
-        for (int k = 0; k < 2 * repetitions; k++)
-            ask(&f, k, warm);
-        double s[PARTS], percent[4];
-        for (int part = 0; part < PARTS; part++)
-            s[part] = median(f.seconds[part], repetitions);
-        /* zmpi_job_compress looks once more: once counts. */
-        const double code = s[RANGE] + s[CODE] - s[LOOK], call = s[WRONG] + s[FILL] + s[LOOK];
-        percent[0] = 100 * s[WRONG] / code;
-        percent[1] = 100 * call / code;
-        percent[2] = 100 * s[ONCE] / code;
-        percent[3] = percent[1] + percent[2] / CALLS;
-        printf("%-36s", f.name);
-        for (int p = 0; p < 4; p++) {
-            printf(" %8.2f", percent[p]);
-            mean[p] += percent[p];
-            most[p] = fmax(most[p], percent[p]);
-        }
-        printf("\n");
-        fields++;
+        load(&f, argv[5 + i], (size_t)(megabytes * 0x1p20));
+        figures[i].several = is_of(argv[4], f.name);
+        measure(&f, repetitions, strcmp(argv[3], "warm") == 0, figures[i].percent);
+        print_row(f.name, figures[i].percent);
         free(f.data);
         free(f.stream);
     }
-    printf("%-36s", "mean");
-    for (int p = 0; p < 4; p++)
-        printf(" %8.2f", mean[p] / fields);
-    printf("\n%-36s", "worst");
-    for (int p = 0; p < 4; p++)
-        printf(" %8.2f", most[p]);
-    printf("\n");
+    print_sums(figures, fields, false);
+    print_sums(figures, fields, true);
     free(others);
     return 0;
 }

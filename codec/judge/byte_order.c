@@ -11,6 +11,10 @@
  * their first PART_LEAST elements, so that all members of records are seen. */
 enum { PARTS = 64, PART_LEAST = 16, SHIFT = 5, OF_PART = 4, OF_FEW = 16 };
 
+/* First only so many elements of each part are read, since in mostly empty data the first values
+ * that tell something are far away. If all parts give fewer than NEAR_ENOUGH, all are read. */
+enum { NEAR = 1024, NEAR_ENOUGH = 64 };
+
 /* Elements that are compared at a time while all are the same: many at first, then fewer. */
 enum { RUN_MOST = 1024, RUN_LEAST = 16, RUN_STEP = 8 };
 
@@ -179,22 +183,36 @@ static inline unsigned look_at_part(struct zmpi_order *o, const struct part *p, 
     return taken;
 }
 
+/* Looks at the first `within` elements of each part. */
+static inline void look_at_parts(struct zmpi_order *o, const struct part *part, size_t parts,
+                                 size_t width, size_t within)
+{
+    const unsigned most = parts * OF_PART < OF_FEW ? OF_FEW : OF_PART;
+    struct way here = {-1, 0}, other = {-1, 0};
+    for (size_t i = 0; i < parts; i++) {
+        const struct part p = {part[i].at, part[i].count < within ? part[i].count : within};
+        o->values += look_at_part(o, &p, width, most, &here, &other);
+    }
+    o->here += (double)here.sum / 4;
+    o->other += (double)other.sum / 4;
+}
+
 /* Faster with a constant width. */
 static inline void look_at(struct zmpi_order *o, size_t width, const unsigned char *at,
                            size_t count)
 {
-    struct way here = {-1, 0}, other = {-1, 0};
     const size_t parts = count < PARTS * PART_LEAST ? count / PART_LEAST + 1 : PARTS;
-    const unsigned most = parts * OF_PART < OF_FEW ? OF_FEW : OF_PART;
+    const struct zmpi_order before = *o;
     struct part part[PARTS];
     for (size_t i = 0; i < parts; i++) {
         part[i] = part_of(at, width, count, parts, i);
         __builtin_prefetch(part[i].at); /* so that the cache misses overlap */
     }
-    for (size_t i = 0; i < parts; i++)
-        o->values += look_at_part(o, &part[i], width, most, &here, &other);
-    o->here += (double)here.sum / 4;
-    o->other += (double)other.sum / 4;
+    look_at_parts(o, part, parts, width, NEAR);
+    if (o->values - before.values >= NEAR_ENOUGH || count / parts <= NEAR)
+        return;
+    *o = before;
+    look_at_parts(o, part, parts, width, count);
 }
 
 void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src, size_t count)

@@ -76,6 +76,45 @@ contains
         call MPI_File_close(fh, ierr)
     end subroutine
 
+    ! Three variables of each point, whose ranges (2, 4, 6) nothing but the setting tells apart, and a fill value among the last
+    ! one's, which nothing but the setting tells.
+    subroutine test_components()
+        integer, parameter :: points = 3000
+        real, parameter :: missing = 0.5
+        double precision, dimension(3, points) :: state, back
+        integer :: fh, c, i
+        integer(MPI_OFFSET_KIND) :: at
+        do i = 1, points
+            do c = 1, 3
+                state(c, i) = c*sin(0.01d0*i + 0.3d0*c + rank)
+            end do
+            if (mod(i, 10) == 0) state(3, i) = missing
+        end do
+        call open_new('components.z', fh)
+        call zmpi_file_set_bound(fh, 'rel=1e-2', ierr)
+        CHECK(ierr == MPI_SUCCESS)
+        call zmpi_file_set(fh, 'components', '0', ierr)
+        CHECK(ierr == MPI_ERR_ARG)
+        call zmpi_file_set(fh, 'components', '3', ierr)
+        CHECK(ierr == MPI_SUCCESS)
+        call zmpi_file_set(fh, 'fill', 'much', ierr)
+        CHECK(ierr == MPI_ERR_ARG)
+        call zmpi_file_set(fh, 'fill', '0.5', ierr)
+        CHECK(ierr == MPI_SUCCESS)
+        call zmpi_file_set(fh, 'exact_below', '100', ierr)
+        CHECK(ierr == MPI_SUCCESS)
+        at = int(rank, MPI_OFFSET_KIND)*size(state)*8
+        call MPI_File_write_at_all(fh, at, state, size(state), MPI_DOUBLE_PRECISION, MPI_STATUS_IGNORE, ierr)
+        CHECK(ierr == MPI_SUCCESS)
+        call MPI_File_read_at_all(fh, at, back, size(back), MPI_DOUBLE_PRECISION, MPI_STATUS_IGNORE, ierr)
+        CHECK(ierr == MPI_SUCCESS .and. any(back /= state))
+        do c = 1, 3
+            CHECK(all(abs(back(c, :) - state(c, :)) <= 1.0001d-2*2*c))
+        end do
+        CHECK(all(back(3, 10::10) == missing))
+        call MPI_File_close(fh, ierr)
+    end subroutine
+
     subroutine test_reader(a)
         real, intent(in) :: a(nx, ny, nz)
         real :: b(nx, ny, nz)
@@ -134,5 +173,6 @@ program api
     call MPI_Barrier(MPI_COMM_WORLD, ierr)
     call test_reader(a)
     call test_collective(a)
+    call test_components()
     call MPI_Finalize(ierr)
 end program

@@ -311,6 +311,8 @@ int zcall_end(struct zcall *c, int rc);
 /* Before the agreement: finds the components of a block of this rank. Its pieces become whole
  * points, or have one component each. */
 void zapart_look(struct zcall *c, struct zblock *b);
+/* Warns, once in a process, that data of n interleaved components have one range. */
+void zapart_say_whole(const struct zcall *c, int n);
 /* Returns the number of components, if there are several; else 0. */
 static inline int zapart_number(const struct zcall *c)
 {

@@ -241,7 +241,10 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
     c->bytes = (uint64_t)all[BYTES];
     c->steps = (uint64_t)all[STEPS];
     c->lossy = all[LOSSY] > 0;
+    const int mine = c->components;
     c->components = all[COMPONENTS] == all[COMPONENTS_TOO] ? (int)all[COMPONENTS] : 1;
+    if (c->components == 1)
+        zapart_say_whole(c, mine);
     c->components = c->components > BLOCKS ? BLOCKS - c->components : c->components;
     if (!ready)
         say_not_ready(c);

@@ -62,6 +62,20 @@ static bool cut_blocks(struct zblock *b, uint64_t n)
     return false;
 }
 
+void zapart_say_whole(const struct zcall *c, int n)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const enum zmpi_mode mode = c->state->options.bound.mode;
+    const bool by_range = mode == ZMPI_REL || mode == ZMPI_PSNR || mode == ZMPI_RATIO;
+    if (n > 1 && by_range && c->state->rank == 0 && !atomic_flag_test_and_set(&said))
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s on %d ranks: data look like %d variables that take turns, but not in whole "
+                 "points on every rank: they stay one array of one range, and small variables may "
+                 "lose all they have; a bound abs or pw_rel keeps them, as do calls of whole "
+                 "points (ZMPI_COMPONENTS)",
+                 zop_name(c->op), c->state->ranks, n);
+}
+
 /* Says once in a process that one bound holds for all components, although some may vary little. */
 static void say_not_blocks(const struct zcall *c, const struct zblock *b, int n)
 {
@@ -78,13 +92,18 @@ void zapart_look(struct zcall *c, struct zblock *b)
     if (b->bytes == 0)
         return;
     int n = may_be_apart(c, b) ? find(c, b) : 1;
-    if (n > 1 && !cut_points(b, (uint64_t)n))
+    if (n > 1 && !cut_points(b, (uint64_t)n)) {
+        zapart_say_whole(c, n);
         n = 1;
+    }
     if (n < 0 && !cut_blocks(b, (uint64_t)-n)) {
         say_not_blocks(c, b, -n);
         n = 1;
     }
-    c->components = c->components == 0 || c->components == n ? n : 1;
+    const int other = c->components;
+    c->components = other == 0 || other == n ? n : 1;
+    if (c->components == 1)
+        zapart_say_whole(c, other > n ? other : n);
 }
 
 /* ---- ranges ---- */

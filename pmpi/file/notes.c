@@ -157,3 +157,53 @@ void znote_say(const struct zfile *f, const struct znote *note)
              note->shape[2], zshape_from_name(note->shape_from), components, fill, fills, bound,
              exact, zmpi_options_codec(&f->options), looks);
 }
+
+/* ---- several variables that stay one array ---- */
+
+/* So many calls or batches of a file are examined. */
+enum { LOOKED = 4 };
+
+/* Is the bound a part of the range? Others keep variables of any size. */
+static bool is_by_range(enum zmpi_mode mode)
+{
+    return mode == ZMPI_REL || mode == ZMPI_PSNR || mode == ZMPI_RATIO;
+}
+
+static bool may_look(const struct zfile *f, size_t count, unsigned *looked)
+{
+    return !f->rank && !f->data.cut_warned && count > (size_t)f->options.exact_below &&
+           count >= (size_t)2 * ZMPI_COMPONENTS_LEAST && (*looked)++ < LOOKED;
+}
+
+bool zmixed_may_look(struct zfile *f, size_t count)
+{
+    return may_look(f, count, &f->data.cut_calls);
+}
+
+void zmixed_say(struct zfile *f, int n, enum zmixed_why why)
+{
+    static const char *const but[] = {"not in whole points on every rank", "in small pieces",
+                                      "in atomic mode", "a device writes them"};
+    static const char *const others[] = {", as do calls of whole points",
+                                         ", as do calls of 1024 points or more", "", ""};
+    if (n < 2 || f->rank || f->data.cut_warned || !is_by_range(zfile_bound(f, ZMPI_F64).mode))
+        return;
+    f->data.cut_warned = true;
+    zmpi_log(ZMPI_LOG_WARN,
+             "%s: data of a call look like %d variables that take turns, but %s: they stay one "
+             "array of one range, and small variables may lose all they have; a bound abs or "
+             "pw_rel keeps them%s",
+             f->path, n, but[why], others[why]);
+}
+
+void zmixed_look(struct zfile *f, enum zmpi_type type, const void *data, size_t count,
+                 enum zmixed_why why)
+{
+    const double threshold = f->options.threshold;
+    const bool is_float = type == ZMPI_F32 || type == ZMPI_F64;
+    if (f->options.components == 1 || !is_float || !is_by_range(zfile_bound(f, type).mode) ||
+        !may_look(f, count, &f->data.cut_pieces))
+        return;
+    const int n = zmpi_components_find(type, threshold, data, count);
+    zmixed_say(f, n > 1 ? n : zmpi_components_cut(type, threshold, data, count), why);
+}

@@ -224,6 +224,8 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
         const bool exact =
             b->exact || small || f->data.mistyped; /* what was only seen after the first values */
         f->call = b->call;
+        if (!exact)
+            zmixed_look(f, b->element, data, values, ZMIXED_SMALL);
         rc = !exact && f->options.bound.mode == ZMPI_RATIO
                  ? encode_open(f, &piece)
                  : zencode_resolved(f, &piece, exact ? 0 : b->abs_bound, b->keep);

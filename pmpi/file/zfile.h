@@ -170,6 +170,7 @@ struct zdata {
     bool components_warned; /* said that a call does not have the number that was set */
     bool cut_warned;        /* said that a call with several variables stays one array */
     unsigned cut_calls;     /* calls that were examined for that */
+    unsigned cut_pieces;    /* small pieces together, or calls in atomic mode, that were */
     bool looks_warned;      /* said that data are not what their datatype says */
     bool mistyped;          /* floats are in the other byte order, or no floats: kept exactly */
     bool stays_mistyped;    /* later data too; else one value may look so by chance */
@@ -376,6 +377,19 @@ bool zbackground_write(struct zfile *f, uint64_t offset, int *rc);
 /* Waits until all that is under way is in the file and known. Raises its error. */
 int zbackground_wait(struct zfile *f);
 void zbackground_free(struct zfile *f);
+
+/* ---- notes.c: data that have several variables but one range: those with small values may lose
+ * everything, and nothing else shows it ---- */
+
+/* Why data of several variables stay one array. */
+enum zmixed_why { ZMIXED_CUT, ZMIXED_SMALL, ZMIXED_ATOMIC, ZMIXED_DEVICE };
+/* May data of so many values be examined? Counts. */
+bool zmixed_may_look(struct zfile *f, size_t count);
+/* Warns that n variables share one range, once for a file, and if the bound is a part of it. */
+void zmixed_say(struct zfile *f, int n, enum zmixed_why why);
+/* Examines data that stay one array, in the first few calls. */
+void zmixed_look(struct zfile *f, enum zmpi_type type, const void *data, size_t count,
+                 enum zmixed_why why);
 
 /* ---- staging.c ---- */
 

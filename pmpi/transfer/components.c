@@ -74,29 +74,13 @@ static int of_datatype(const struct zfile *f, const struct zplan *p, size_t coun
     return n < 0 || has_whole_points(p, n) ? n : 1;
 }
 
-/* Warns that several variables share one range: those with small values may lose everything, and
- * nothing else shows it. */
-static void say_cut(struct zfile *f, int n)
+/* Atomic mode and a device that writes take nothing apart. */
+static bool stays_whole(struct zfile *f, const struct zmemory *m, size_t count)
 {
-    const enum zmpi_mode mode = zfile_bound(f, ZMPI_F64).mode;
-    if (n < 2 || f->rank || f->data.cut_warned || mode == ZMPI_ABS || mode == ZMPI_PW_REL ||
-        mode == ZMPI_LOSSLESS)
-        return;
-    f->data.cut_warned = true;
-    zmpi_log(
-        ZMPI_LOG_WARN,
-        "%s: data of a call look like %d variables that take turns, but not in whole points on "
-        "every rank: they stay one array of one range, and small variables may lose all they "
-        "have; a bound abs or pw_rel keeps them, as do calls of whole points",
-        f->path, n);
-}
-
-/* If the search found no components: may it be because the data end inside a point? */
-static bool may_be_cut(struct zfile *f, size_t count)
-{
-    enum { LOOKED = 4 };
-    return !f->rank && !f->data.cut_warned && count > (size_t)f->options.exact_below &&
-           f->data.cut_calls++ < LOOKED;
+    if (!f->session.atomic && !f->options.nic_write)
+        return false;
+    zmixed_look(f, m->element, m->data, count, f->session.atomic ? ZMIXED_ATOMIC : ZMIXED_DEVICE);
+    return true;
 }
 
 int zcomponents_look(struct zfile *f, const struct zplan *p)
@@ -109,8 +93,8 @@ int zcomponents_look(struct zfile *f, const struct zplan *p)
     int cut = 1;
     if (!m->bytes)
         return 0;
-    if (f->options.components == 1 || !is_float || m->exact || f->options.nic_write ||
-        f->session.atomic || !f->view.increasing || m->bytes % width || mode == ZMPI_LOSSLESS)
+    if (f->options.components == 1 || !is_float || m->exact || !f->view.increasing ||
+        m->bytes % width || mode == ZMPI_LOSSLESS || stays_whole(f, m, count))
         return 1;
     if (f->options.components)
         return given_components(f, p, count);
@@ -118,10 +102,10 @@ int zcomponents_look(struct zfile *f, const struct zplan *p)
     if (n != 1)
         return n;
     n = zmpi_components_recall(&f->data.components, m->element, f->options.threshold, m->data,
-                               count, &is_new, may_be_cut(f, count) ? &cut : NULL);
-    say_cut(f, cut);
+                               count, &is_new, zmixed_may_look(f, count) ? &cut : NULL);
+    zmixed_say(f, cut, ZMIXED_CUT);
     if (!has_whole_points(p, n)) {
-        say_cut(f, n);
+        zmixed_say(f, n, ZMIXED_CUT);
         return 1;
     }
     if (is_new)
@@ -143,7 +127,7 @@ void zcomponents_say(int components, double say[2])
 int zcomponents_agreed(struct zfile *f, int mine, const double said[2])
 {
     if (isfinite(said[0]) && said[0] < -said[1] && mine > 1 && !f->options.components)
-        say_cut(f, mine);
+        zmixed_say(f, mine, ZMIXED_CUT);
     if (!isfinite(said[0]) || said[0] < -said[1])
         return 1;
     return said[0] > BLOCKS ? -(int)(said[0] - BLOCKS) : (int)said[0];

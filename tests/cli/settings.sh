@@ -268,6 +268,11 @@ said | grep -q 'state.bin: data of a call look like 5 variables that take turns,
 write state.bin ZMPI_ERROR_BOUND=abs=1e-3
 ! said || fail "points that are cut, whose bound is absolute"
 
+make_input
+write field.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COMPONENTS=7
+said | grep -q 'field.bin: a call of [0-9]* values has no 7 components' || fail "components that do not divide the call"
+[ "$(said | wc -l)" = 1 ] || fail "components that do not divide the call: not one line"
+
 echo "== data that are no such floats"
 # dressed LOOKS EXPRESSION: an array that is written as MPI_FLOAT is exact, and it is said what it looks like.
 dressed() {

@@ -270,7 +270,7 @@ write state.bin ZMPI_ERROR_BOUND=abs=1e-3
 
 make_input
 write field.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COMPONENTS=7
-said | grep -q 'field.bin: a call of [0-9]* values has no 7 components' || fail "components that do not divide the call"
+said | grep -q 'field.bin: a call of [0-9]* values cannot be 7 components' || fail "components that do not divide the call"
 [ "$(said | wc -l)" = 1 ] || fail "components that do not divide the call: not one line"
 
 echo "== data that are no such floats"

@@ -3,7 +3,7 @@
 # installed, write and read datasets by the filter (codec/hosts/hdf5).
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/../../../scripts/lib.sh"
+. "$(dirname "$0")/../../../../scripts/lib.sh"
 launcher=$1 plugin=$2 program=$3 repack=$4 diff=$5 dump=$6
 id=497
 

@@ -5,7 +5,7 @@
 # ranks. HDF5's own tools and h5py read the files without MPI.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/../../../scripts/lib.sh"
+. "$(dirname "$0")/../../../../scripts/lib.sh"
 launcher=$1 lib=$2 plugin=$3 program=$4 diff=$5 dump=$6 zmpi=$7 faulty=$8
 id=497
 

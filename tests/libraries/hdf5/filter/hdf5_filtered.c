@@ -10,7 +10,7 @@
 #include <hdf5.h>
 #include <math.h>
 
-#include "../../mpi/check.h"
+#include "../../../mpi/check.h"
 
 #define FILL (-9.9e30)
 

@@ -19,7 +19,7 @@ long='^unit\.(kernels|fields|steady)|^cuda\.(kernels|emulator|plugin)|^cli\.(kil
 declare -A tests=(
     [unit]='^unit\.|^huffman\.|^rtl\.books|^python_reader$'
     [cli]='^cli\.|^mpi\.(wrappers|preload|mixed_jobs|late_)|^perf\.(components|operations)|^wse\.mpi'
-    [smartnic]='^smartnic\.|^rtl\.(service|flare_service|flare_network)$'
+    [smartnic]='^smartnic\.|^rtl\.(service|flare_[a-z]*)$'
     [libraries]='^mpi\.(library|hdf5|netcdf|h5py|pnetcdf)|^cuda\.(file|coll|element|startup|failing)'
     [ranks1]='^mpi\..*\.np1\.' [ranks2]='^mpi\..*\.np2\.' [ranks3]='^mpi\..*\.np3\.'
     [faults]='^mpi\.(failing_|no_memory)|^cli\.no_memory'

@@ -117,8 +117,8 @@ struct zmpi_interp_work;
 struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
                                               const struct zmpi_interp_set *set, unsigned sets,
                                               bool encode);
-/* Returns an encoder's workspace for this set, too: w if it suffices, else a larger one for all that
- * w was for, and w is freed. w may be NULL. NULL: no memory. */
+/* Returns an encoder's workspace for this set, too: w if it suffices, else a larger one for all
+ * that w was for, and w is freed. w may be NULL. NULL: no memory. */
 struct zmpi_interp_work *zmpi_interp_work_for(struct zmpi_interp_work *w, const size_t tile[3],
                                               const struct zmpi_interp_set *set);
 void zmpi_interp_work_free(struct zmpi_interp_work *w);

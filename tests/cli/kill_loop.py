@@ -237,7 +237,7 @@ class Runner:
         self.options = options
 
     def start(self, ranks, seed, session, folder, name, kill):
-        env = dict(os.environ, ZMPI_ERROR_BOUND="lossless", ZMPI_STAGING="1M", ZMPI_REPORT_TEXT="off")
+        env = dict(os.environ, ZMPI_ERROR_BOUND="lossless", ZMPI_STAGING="1M", ZMPI_REPORT_TEXT="off", ZMPI_LEAST_RATIO="0")
         component = self.components[seed % len(self.components)]
         if component:
             env["OMPI_MCA_io"] = component

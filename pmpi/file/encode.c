@@ -10,14 +10,6 @@
 
 /* Only floats are ever lossy, in this machine's byte order; a container that is written without a
  * bound in force stays exact. */
-struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element)
-{
-    bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
-    if (!f->options.bound_set || !is_float || f->data.mistyped || f->data.format)
-        return (struct zmpi_bound){ZMPI_LOSSLESS, 0};
-    return f->options.bound;
-}
-
 struct zmpi_array zencode_array(const struct zpiece *p)
 {
     struct zmpi_array a = {p->element, {1, 1, 1}};

@@ -45,8 +45,6 @@ size_t zencode_capacity(uint64_t bytes, size_t runs);
 unsigned char *zencode_reserve(struct zfile *f, size_t size);
 /* Tells where a device's times of coding count (codec_choice.h). */
 enum zmpi_codec_place zencode_place(const struct zmpi_device *device);
-/* The bound for elements of a type: the file's, or exact. */
-struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element);
 
 /* ---- piece.c ---- */
 

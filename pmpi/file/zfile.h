@@ -378,6 +378,15 @@ bool zbackground_write(struct zfile *f, uint64_t offset, int *rc);
 int zbackground_wait(struct zfile *f);
 void zbackground_free(struct zfile *f);
 
+/* The bound for elements of a type: the file's, or exact. */
+static inline struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element)
+{
+    bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
+    if (!f->options.bound_set || !is_float || f->data.mistyped || f->data.format)
+        return (struct zmpi_bound){ZMPI_LOSSLESS, 0};
+    return f->options.bound;
+}
+
 /* ---- notes.c: data that have several variables but one range: those with small values may lose
  * everything, and nothing else shows it ---- */
 

@@ -20,6 +20,9 @@ function(zmpi_fuzz_target name)
         if(ZMPI_SANITIZE AND zmpi_disable) # half of the mutations with each set, because it takes much longer
             set(runs -runs=2500 -seed=1)
             set(other -runs=2500 -seed=2)
+        elseif(CMAKE_CROSSCOMPILING) # an emulator takes longer still
+            set(runs -runs=1000 -seed=1)
+            set(other -runs=1000 -seed=2)
         endif()
         zmpi_add_test(fuzz.${name} LABEL fuzz COMMAND fuzz_${name} ${runs} ${corpus})
         foreach(disable ${zmpi_disable})

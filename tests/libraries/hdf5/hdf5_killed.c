@@ -223,6 +223,7 @@ int main(int argc, char **argv)
         point = atoi(argv[3]);
         once = argc > 4;
         write_file(argv[2]);
+        puts("not killed");
     } else {
         H5(H5Eset_auto2(H5E_DEFAULT, NULL, NULL));
         for (int i = 3; i < argc; i++)

@@ -486,6 +486,8 @@ int main(int argc, char **argv)
         run_until_killed(name, first);
     if (replay)
         read_after();
+    if (strcmp(what, "kill") == 0)
+        puts("not killed");
     MPI_Finalize();
     return 0;
 }

@@ -91,10 +91,7 @@ static void *get(size_t bytes)
 
 static void *get_zeros(size_t bytes)
 {
-    void *p = get(bytes);
-    if (p)
-        memset(p, 0, (bytes + 511) / 64 * 64);
-    return p;
+    return calloc((bytes + 511) / 64, 64);
 }
 
 /* Counts the cells and rows that tiles of these sets need. */
@@ -180,15 +177,18 @@ struct zmpi_interp_work *zmpi_interp_work_for(struct zmpi_interp_work *w, const 
     if (w) {
         const struct capacity *had = &w->capacity;
         if (c.cells <= had->cells && c.rows <= had->rows && c.longest <= had->longest &&
-            c.most <= had->most && c.planes <= had->planes)
+            c.most <= had->most)
             return w;
         c.cells = larger(c.cells, had->cells);
         c.rows = larger(c.rows, had->rows);
         c.longest = larger(c.longest, had->longest);
         c.most = larger(c.most, had->most);
-        c.planes |= had->planes;
         zmpi_interp_work_free(w);
     }
+    /* Room for other sets, too. What is never touched costs nothing. */
+    c.cells = larger(c.cells, 4 * c.most);
+    c.rows = larger(c.rows, c.most / 4);
+    c.planes = true;
     return make(&c, 1, true);
 }
 

@@ -19,7 +19,7 @@ long='^unit\.(kernels|fields|steady)|^cuda\.(kernels|emulator|plugin)|^cli\.(kil
 declare -A tests=(
     [unit]='^unit\.|^huffman\.|^rtl\.books|^python_reader$'
     [cli]='^cli\.|^mpi\.(wrappers|preload|mixed_jobs|late_)|^perf\.(components|operations)|^wse\.mpi'
-    [smartnic]='^smartnic\.|^rtl\.(service|flare_[a-z]*)$'
+    [smartnic]='^smartnic\.|^cli\.flare_|^rtl\.(service|flare_[a-z]*)$'
     [libraries]='^mpi\.(library|hdf5|netcdf|h5py|pnetcdf)|^cuda\.(file|coll|element|startup|failing)'
     [ranks1]='^mpi\..*\.np1\.' [ranks2]='^mpi\..*\.np2\.' [ranks3]='^mpi\..*\.np3\.'
     [faults]='^mpi\.(failing_|no_memory)|^cli\.no_memory'
@@ -35,6 +35,7 @@ run() {
         cmake --preset coverage -B $build --log-level=WARNING -DMPI_C_COMPILER=mpicc.mpich -DZMPI_MPI= -DZMPI_TEST_GROUPS=mpi
         cmake --build $build --parallel "$(nproc)"
     fi
+    [[ $1 != cli ]] || left_out+='|^cli\.flare_' # of smartnic/model/
     [[ $1 != ranks* ]] || left_out+='|^mpi\.(failing_|no_memory)'
     [[ $1 != faults && $1 != ompio ]] || left_out='failing_writes.*\.ompio$'
     echo "stage $1"

@@ -12,7 +12,7 @@ BOUNDS, CODECS = ["rel=1e-2", "pw_rel=1e-3", "psnr=60", "ratio=8", "lossless"], 
 
 
 def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
     assert done.returncode == 0, (command, done.stdout, done.stderr)
     return done
 

@@ -27,12 +27,13 @@ check() {
 }
 
 formatted() {
-    git ls-files '*.c' '*.h' | grep -v '^tests/fortran/' | xargs clang-format --dry-run -Werror
+    git ls-files '*.c' '*.h' | grep -v '^tests/fortran/' |
+        xargs -n 64 -P "$(nproc)" clang-format --dry-run -Werror
 }
 
 scripts() {
     git ls-files '*.sh' .ci/run |
-        xargs shellcheck -x -S warning -e SC2034,SC2178,SC2128 # names that other scripts use
+        xargs -n 8 -P "$(nproc)" shellcheck -x -S warning -e SC2034,SC2178,SC2128 # names that other scripts use
 }
 
 # .clang-tidy says what is checked. Files that build/ does not compile are left out.

@@ -126,8 +126,7 @@ static const struct zmpi_option table[] = {
      FIELD(collective_mode),
      .per_comm = true},
     {{"collective_min", "bytes", "64K", "ZMPI_COLLECTIVE_MIN", NULL,
-      "in a collective operation, the smallest block from one process to another that is "
-      "compressed"},
+      "smallest block from one process to another that a collective operation compresses"},
      "allowed is a number of bytes, with K, M or G if you like",
      ZMPI_OPTION_BYTES,
      false,
@@ -135,7 +134,7 @@ static const struct zmpi_option table[] = {
      .max = SIZE_MAX >> 1,
      .per_comm = true},
     {{"collective_piece", "bytes", "4M", "ZMPI_COLLECTIVE_PIECE", NULL,
-      "uncompressed bytes of which a collective operation makes one message"},
+      "uncompressed bytes in one message of a collective operation"},
      "allowed are 4K to 1G",
      ZMPI_OPTION_BYTES,
      false,
@@ -177,9 +176,11 @@ static const struct zmpi_option table[] = {
      FIELD(components),
      .per_comm = true},
     {{"element_type", "name", "datatype", "ZMPI_ELEMENT_TYPE", "zmpi_element_type",
-      "floats that a program writes as bytes, f64 as pairs of f32, or big-endian floats: f32, f64, "
-      "f32-big, f64-big, or auto (any of these); a call's data are lossy if they look like that "
-      "type, else exact; datatype: only what the datatype calls floats"},
+      "type of floats that a program writes as bytes, in big-endian order, or (f64) as pairs of "
+      "f32: "
+      "f32, f64, f32-big, f64-big, or auto (any of these); a call's data are lossy if they look "
+      "like "
+      "that type, else exact; datatype: only what the datatype calls floats"},
      "allowed are datatype, auto, f32, f64, f32-big or f64-big",
      ZMPI_OPTION_ELEMENT_TYPE,
      true,
@@ -228,9 +229,9 @@ static const struct zmpi_option table[] = {
      false,
      TEXT(nic)},
     {{"nic_write", "switch", "off", "ZMPI_NIC_WRITE", "zmpi_nic_write",
-      "the daemon zmpi-nicd also writes what it has compressed to the file; calls return once it "
-      "has "
-      "the data"},
+      "the daemon zmpi-nicd also writes the file, with what it has compressed; calls return once "
+      "the "
+      "daemon has the data"},
      "allowed are on or off",
      ZMPI_OPTION_SWITCH,
      true,
@@ -242,8 +243,9 @@ static const struct zmpi_option table[] = {
      true,
      FIELD(trim)},
     {{"adopt_below", "bytes", "1M", "ZMPI_ADOPT_BELOW", NULL,
-      "an existing plain file becomes a container if a program writes all of it again, or all but "
-      "this many bytes; 0: only all of it"},
+      "an existing plain file becomes a container if a program writes it anew, all but at most "
+      "this "
+      "many bytes; 0: if it writes all of it"},
      "allowed is a number of bytes, with K, M or G if you like",
      ZMPI_OPTION_BYTES,
      true,

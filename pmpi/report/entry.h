@@ -51,6 +51,7 @@ struct entry {
     bool plain;    /* given back as a plain file */
     bool hdf5;     /* HDF5 opened it */
     bool datasets; /* whose datasets have bounds by rules */
+    bool calls;    /* there are rules for single calls */
     double coded[2];
     bool found;        /* a ratio or a psnr was asked */
     double largest[2]; /* bound that it took: absolute, as a part of the range */

@@ -240,6 +240,7 @@ said | grep -q 'ids.bin: collective write call 1 has whole numbers.*\[ids.bin #1
 printf '[*]\nerror_bound = rel=1e-3\n[ids.bin #1]\nerror_bound = lossless\n' >rules.ini
 write ids.bin ZMPI_CONFIG=rules.ini
 ! said || fail "identifiers that are exact"
+grep -q "ids.bin.*; some calls' bounds by rules" out || fail "the report does not tell of rules for calls"
 python3 -c 'import array, math
 array.array("f", (math.sin(i) * (1e-3 if i < 10000 else 1000) for i in range(16384))).tofile(open("in.raw", "wb"))'
 write flat.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COMPONENTS=1 ZMPI_REPORT=report.json

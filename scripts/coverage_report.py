@@ -9,7 +9,9 @@ failed   whether a call failed, there or before: of the system (a file that is o
          size not be had), of MPI, of HDF5, of libfabric, or a function that passes such an error on; whether there is the
          descriptor or handle that such a call gave; or which of several errors is the first (rc ? rc : told)
 
-A line whose branches are not two for each operand is no exception.
+A line whose branches are not two for each operand is no exception. But in a header, whose functions the compiler copies into
+their callers before it counts, a line with a multiple of them is one that was copied: a branch counts once there, as taken if
+one of its copies was.
 """
 import collections
 import json
@@ -22,6 +24,7 @@ ERROR = re.compile(r"^!?\*?(\w+(->|\.))*(rc|status|error|failed|told|worst|wrong
                    r"\b(fd|file|list|type|space|access|member|native|opened|copy|again) (>=|<) 0$|^(n|got|done) <=? 0$|errno [!=]= E")
 CALL = re.compile(r"\b(P?MPI_\w+|H5[A-Z]\w+|fi_\w+|fstat|statvfs|close|fcntl|fsync|fdatasync|getcwd|getrlimit|dladdr|realpath|"
                   r"zfd_\w+|zsession_lock|nic_random)\(|\b(rc|error|status) = \w+\(")
+CONDITION = re.compile(r"\b(if|for|while) \(|\breturn .* (<|>|<=|>=|==|!=|&&|\|\||\?) ")
 
 
 def operands(line):
@@ -55,6 +58,14 @@ def kinds_of(source, number, count):
     return kinds
 
 
+def counted_once(name, source, line):
+    """How often each of a line's branches was taken, in all copies together."""
+    counts = [b["count"] for b in line.get("branches", [])]
+    text = source[line["line_number"] - 1]
+    each = 2 * len(operands(text)) if name.endswith(".h") and CONDITION.search(text) else 0
+    return [sum(counts[i::each]) for i in range(each)] if each and len(counts) % each == 0 else counts
+
+
 def share(taken, of):
     return f"{100 * taken / max(of, 1):5.1f} % of {of:6,}"
 
@@ -62,13 +73,13 @@ def share(taken, of):
 def show(name, lines, source):
     print(name)
     for line in lines:
-        number, branches = line["line_number"], line.get("branches", [])
-        missed = sum(b["count"] == 0 for b in branches)
+        number, branches = line["line_number"], counted_once(name, source, line)
+        missed = branches.count(0)
         if line["count"] == 0:
             print(f"  L       {number:4} {source[number - 1].strip()}")
         elif missed:
             kinds = kinds_of(source, number, len(branches))
-            plain = sum(b["count"] == 0 and not kind for b, kind in zip(branches, kinds))
+            plain = sum(b == 0 and not kind for b, kind in zip(branches, kinds))
             print(f"  B {plain:2}/{missed:2}/{len(branches):<2} {number:4} {source[number - 1].strip()}")
 
 
@@ -89,10 +100,11 @@ def main():
         for line in lines:
             branches = line.get("branches", [])
             taken = sum(b["count"] > 0 for b in branches)
+            once = counted_once(name, source, line)
             for s in (sums[name.split("/")[0]], sums["all"]):
                 s.update(lines=1, ran=line["count"] > 0, branches=len(branches), taken=taken)
-                for b, kind in zip(branches, kinds_of(source, line["line_number"], len(branches))):
-                    s.update({"kind " + kind: 1, "taken " + kind: b["count"] > 0})
+                for count, kind in zip(once, kinds_of(source, line["line_number"], len(once))):
+                    s.update({"kind " + kind: 1, "taken " + kind: count > 0})
     if len(sys.argv) > 2:
         return
     print("          lines              branches           without exceptions    of memory            of failed calls")

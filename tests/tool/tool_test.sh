@@ -84,6 +84,7 @@ a = array.array("d", (10.0 ** (i % 3) * (2 + math.sin(i // 3 * 0.01)) for i in r
 a.tofile(open("turns.raw", "wb"))
 array.array("d", (a[i] for c in range(3) for i in range(c, len(a), 3))).tofile(open("blocks.raw", "wb"))'
 for how in "turns.raw" "turns.raw --components 3" "turns.raw --components 3 -d 20000x3" "turns.raw --components 3 -d 200x100" \
+    "turns.raw --components 3 -d 200x300" "turns.raw --components 3 -d 3x20000" "blocks.raw --components 3:slow -d 300x200" \
     "blocks.raw --components 3:slow" "blocks.raw --components 3:slow -d 3x200x100"; do
     in=${how%% *}
     slow=3
@@ -116,6 +117,9 @@ says "turns.raw: 60000 elements are no multiple of 7 components"
 expect 2 "$zmpi" compress -t f64 -e ratio=4 --components 3 turns.raw x.zmpi
 expect 2 "$zmpi" compress -t f64 -e abs=1 --components 65 turns.raw x.zmpi
 expect 2 "$zmpi" compare -t f64 --components 7 turns.raw turns.raw
+expect 0 "$zmpi" compress -t f64 -e rel=1e-3 --components 3 turns.raw a.zmpi
+expect 0 "$zmpi" compare -t f64 --components 3 turns.raw a.zmpi
+check test "$(grep -c '^component [012] .* of the range), [0-9.]* to [0-9.]*, PSNR' out)" = 3
 expect 2 "$zmpi" bench -t f64 --components 3:slow turns.raw
 
 group="nothing at all"

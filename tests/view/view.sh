@@ -24,6 +24,13 @@ view() {
     timeout 60 "$zmpi" view "$@" >out 2>&1
 }
 
+# refused FILE WHY: a program that appends to it is told so, and nothing is left beside it.
+refused() {
+    printf end | view tee -a "$1" && fail "$1: written to"
+    lines 1 "cannot be made plain: .*$2"
+    [[ -z $(find . -name '*.z.??????') ]] || fail "$1: left something"
+}
+
 : >out
 awk 'BEGIN { for (i = 0; i < 300000; i++) printf "%c%c%c%c", 65 + i % 7, 66, int(i / 3000), 66 }' | LC_ALL=C head -c 800000 >raw
 "$zmpi" compress -t f32 -e lossless raw x.z || fail compress
@@ -339,7 +346,21 @@ cp x.z w.z
 ln w.z other.z
 view sh -c 'printf end >>w.z' && fail "a file with two names"
 lines 1 'several names'
+refused w.z 'several names'
 cmp -s w.z x.z || fail "it has changed"
+long=$(printf '%0250d' 0)
+cp x.z "$long"
+refused "$long" 'File name too long' # of the file beside it
+cmp -s "$long" x.z || fail "it has changed"
+rm "$long"
+cp x.z gone.z
+exec 9<gone.z
+rm gone.z
+refused /dev/fd/9 'it has no name'
+cp x.z gone.z
+refused /dev/fd/9 'it was replaced by another'
+exec 9<&-
+cmp -s gone.z x.z || fail "the other has changed"
 
 # ---- what cannot be shown ----
 
@@ -350,7 +371,11 @@ lines 1 'bad.z: record at offset'
 lines 1 'Input/output error'
 cp bad.z damaged.z
 view sh -c 'printf end >>damaged.z' && fail "a damaged file, for writing"
+refused damaged.z 'record at offset'
 cmp -s bad.z damaged.z || fail "a damaged file was written to"
+head -c 100000 x.z >damaged.z
+refused damaged.z 'it is damaged (zmpi recover)'
+(($(stat -c %s damaged.z) == 100000)) || fail "a cut file was written to"
 view --max 100K cat x.z && fail "more than may be"
 lines 1 'ZMPI_VIEW_MAX'
 mkdir tmp

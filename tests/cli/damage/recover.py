@@ -217,8 +217,36 @@ def claims():
             os.remove(name)
 
 
+def fills():
+    """Lost values become what the user names; -a lists all ranges; what has no sense is refused."""
+    write("field.f32", array.array("f", [math.sin(i * 0.01) + (i % 97) * 0.003 for i in range(500000)]).tobytes())
+    run("compress", "-t", "f32", "-e", "abs=1e-3", "field.f32", "field.z")
+    whole, record = read("field.z"), records("field.z")[0]
+    begin, end, chunks = record["offset"] + 144 + 8 * record["chunks"], record["offset"] + record["stored"], record["chunks"]
+    damaged = bytearray(whole)
+    for k in range(1, chunks, 2):
+        damaged[begin + (end - begin) * k // chunks] ^= 1
+    write("damaged.z", damaged)
+    for more, text, value in ((["-t", "f32"], "1.5", struct.pack("<f", 1.5)), (["-t", "f64"], "-2e300", struct.pack("<d", -2e300)),
+                              ([], "255", b"\xff"), ([], "0", b"\0")):
+        _, report, data = recover("damaged.z", *more, "--fill", text)
+        for r in report["ranges"]:
+            if data[r["offset"]:r["offset"] + r["length"]] != value * (r["length"] // len(value)):
+                fail(f"{more} --fill {text}: {r} is not filled")
+    listed = [run("recover", *more, "damaged.z", "out.raw").stdout.count(b"lost ") for more in ([], ["-a"])]
+    if not listed[0] < listed[1] == len(report["ranges"]):
+        fail(f"{listed} ranges are listed, of {len(report['ranges'])}")
+    os.remove("out.raw")
+    for wrong in (["--fill", "256"], ["--fill", "-1"], ["--fill", "1x"], ["--fill", ""], ["-t", "f32", "--fill", "1e999"], ["-t", "f16"],
+                  ["--size", "8"], ["--plain", "--json"], ["--plain", "--fill", "1"], ["--what"], ["damaged.z"]):
+        done = run("recover", *wrong, "damaged.z", "out.raw")
+        if done.returncode != 2 or not done.stderr or os.path.exists("out.raw"):
+            fail(f"{wrong}: {done}")
+
+
 def main():
     claims()
+    fills()
     damage_field("700x100", 70000)
     damage_field("12x80x90", 86400)
     damage_field("90000", 90000)

@@ -57,10 +57,11 @@ static const struct zmpi_option table[] = {
      FIELD(fill),
      .per_comm = true},
     {{"codec", "name", "fle", "ZMPI_CODEC", "zmpi_codec",
-      "encoder: fle (fast), huffman (smaller), huffman:approximate (with CEAZ's approximate sort), "
-      "interp (smallest, much slower, other values within the bound), interp:huffman (with Huffman "
-      "codes instead of rANS: larger), interp:flare (the profile of FLARE's hardware) or auto (fle "
-      "or huffman, whichever took less time so far); not set: fle, and huffman for a ratio"},
+      "encoder: fle (fast), huffman (smaller), huffman:approximate (with CEAZ's approximate "
+      "sort), interp (smallest, much slower, other values within the bound), interp:huffman (with "
+      "Huffman codes instead of rANS: larger), interp:flare (the profile of FLARE's hardware) or "
+      "auto (fle or huffman, whichever took less time so far); not set: fle, and huffman for a "
+      "ratio"},
      "allowed are fle, huffman, huffman:approximate, interp, interp:huffman, interp:flare or auto",
      ZMPI_OPTION_CODEC,
      true,
@@ -86,8 +87,7 @@ static const struct zmpi_option table[] = {
       "files of HDF5 and netCDF-4 programs: off (like all other files), container (new files "
       "become containers, whatever their names; their datasets of floats are lossy) or filter "
       "(files stay HDF5's own, and new datasets of floats go through zmpi's filter; not as a "
-      "hint); not set: "
-      "container if a rule names datasets, else off"},
+      "hint); not set: container if a rule names datasets, else off"},
      "allowed are off, container or filter",
      ZMPI_OPTION_HDF5,
      true,
@@ -110,16 +110,15 @@ static const struct zmpi_option table[] = {
       "collective operations whose messages may be compressed, separated by ',': gather, scatter, "
       "alltoall, allgather, bcast (exact), bcast_lossy, each with its v form; or none"},
      "allowed are gather, scatter, alltoall, allgather, bcast and bcast_lossy, separated by ',', "
-     "or "
-     "none",
+     "or none",
      ZMPI_OPTION_COLLECTIVES,
      false,
      TEXT(collectives),
      .per_comm = true},
     {{"collective_mode", "name", "auto", "ZMPI_COLLECTIVE_MODE", NULL,
       "when messages of ZMPI_COLLECTIVES are compressed: auto (between nodes, if they are large "
-      "enough), measured (if measured times say that it is faster: lossy values differ from run to "
-      "run, within the bound), always or never"},
+      "enough), measured (if measured times say that it is faster: lossy values differ from run "
+      "to run, within the bound), always or never"},
      "allowed are auto, measured, always or never",
      ZMPI_OPTION_COLLECTIVE_MODE,
      false,
@@ -177,10 +176,8 @@ static const struct zmpi_option table[] = {
      .per_comm = true},
     {{"element_type", "name", "datatype", "ZMPI_ELEMENT_TYPE", "zmpi_element_type",
       "type of floats that a program writes as bytes, in big-endian order, or (f64) as pairs of "
-      "f32: "
-      "f32, f64, f32-big, f64-big, or auto (any of these); a call's data are lossy if they look "
-      "like "
-      "that type, else exact; datatype: only what the datatype calls floats"},
+      "f32: f32, f64, f32-big, f64-big, or auto (any of these); a call's data are lossy if they "
+      "look like that type, else exact; datatype: only what the datatype calls floats"},
      "allowed are datatype, auto, f32, f64, f32-big or f64-big",
      ZMPI_OPTION_ELEMENT_TYPE,
      true,
@@ -230,8 +227,7 @@ static const struct zmpi_option table[] = {
      TEXT(nic)},
     {{"nic_write", "switch", "off", "ZMPI_NIC_WRITE", "zmpi_nic_write",
       "the daemon zmpi-nicd also writes the file, with what it has compressed; calls return once "
-      "the "
-      "daemon has the data"},
+      "the daemon has the data"},
      "allowed are on or off",
      ZMPI_OPTION_SWITCH,
      true,
@@ -244,24 +240,23 @@ static const struct zmpi_option table[] = {
      FIELD(trim)},
     {{"adopt_below", "bytes", "1M", "ZMPI_ADOPT_BELOW", NULL,
       "an existing plain file becomes a container if a program writes it anew, all but at most "
-      "this "
-      "many bytes; 0: if it writes all of it"},
+      "this many bytes; 0: if it writes all of it"},
      "allowed is a number of bytes, with K, M or G if you like",
      ZMPI_OPTION_BYTES,
      true,
      FIELD(adopt_below),
      .max = SIZE_MAX >> 1},
     {{"view", "switch", "on", "ZMPI_VIEW", NULL,
-      "a program sees the uncompressed bytes of containers that it opens by open, fopen or Fortran "
-      "(after MPI_Init, or under zmpi view)"},
+      "a program sees the uncompressed bytes of containers that it opens by open, fopen or "
+      "Fortran (after MPI_Init, or under zmpi view)"},
      "allowed are on or off",
      ZMPI_OPTION_SWITCH,
      false,
      FIELD(view)},
     {{"view_max", "bytes", "0", "ZMPI_VIEW_MAX", NULL,
       "memory that one process may use for the uncompressed bytes of containers that it opens "
-      "(ZMPI_VIEW); beyond it they go to a nameless file in TMPDIR; 0: a quarter of the machine's, "
-      "divided among the job's processes there"},
+      "(ZMPI_VIEW); beyond it they go to a nameless file in TMPDIR; 0: a quarter of the "
+      "machine's, divided among the job's processes there"},
      "allowed is a number of bytes, with K, M or G if you like",
      ZMPI_OPTION_BYTES,
      false,
@@ -269,8 +264,7 @@ static const struct zmpi_option table[] = {
      .max = SIZE_MAX >> 1},
     {{"disable", "list", "", "ZMPI_DISABLE", NULL,
       "instruction sets that the CPU codec must not use, separated by ',': avx2, avx512, "
-      "avx512vbmi, "
-      "neon"},
+      "avx512vbmi, neon"},
      "allowed are avx2, avx512, avx512vbmi and neon, or none",
      ZMPI_OPTION_KERNELS,
      false,

@@ -47,11 +47,11 @@ struct entry {
     char codec[24];
     double sum[SUMS];
     double ranks;
-    double ratio;  /* asked; 0: something else was */
-    bool plain;    /* given back as a plain file */
-    bool hdf5;     /* HDF5 opened it */
-    bool datasets; /* whose datasets have bounds by rules */
-    bool calls;    /* there are rules for single calls */
+    double ratio;    /* asked; 0: something else was */
+    bool plain;      /* given back as a plain file */
+    bool hdf5;       /* HDF5 opened it */
+    bool datasets;   /* whose datasets have bounds by rules */
+    bool call_rules; /* there are rules for single calls */
     double coded[2];
     bool found;        /* a ratio or a psnr was asked */
     double largest[2]; /* bound that it took: absolute, as a part of the range */

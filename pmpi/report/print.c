@@ -106,7 +106,7 @@ void zentry_print_text(FILE *out, const struct entry *e, size_t n, const struct 
                 fprintf(out, " (%s, not %s)", e[i].bound_from, e[i].bound_overrides);
             fprintf(out, ", %s", e[i].by.device);
             print_codec(out, &e[i]);
-            if (e[i].calls)
+            if (e[i].call_rules)
                 fputs("; some calls' bounds by rules", out);
         } else {
             fputs("nothing written", out);

@@ -171,7 +171,7 @@ void zreport_file(struct zfile *f)
                       .plain = f->plain,
                       .hdf5 = f->hdf5,
                       .datasets = f->hdf5 && zmpi_rules_dataset(&f->options, NULL, NULL),
-                      .calls = f->call_rules};
+                      .call_rules = f->call_rules};
     if (PMPI_Reduce(mine, e.sum, SUMS, MPI_DOUBLE, MPI_SUM, 0, f->comm) ||
         PMPI_Reduce((double[]){s->ratio_raw, s->ratio_coded}, e.coded, 2, MPI_DOUBLE, MPI_SUM, 0,
                     f->comm) ||

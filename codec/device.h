@@ -40,6 +40,10 @@ enum zmpi_variant {
     ZMPI_VARIANT_BOOKS
 };
 
+/* Who may have decoded parts of the data from streams of the same absolute bound: nobody; encoders
+ * 1 and 2; those, and 3 in whole steps of its unit; any. */
+enum zmpi_rewriting { ZMPI_NEW, ZMPI_REWRITTEN, ZMPI_REWRITTEN_BY_STEPS, ZMPI_REWRITTEN_BY_ANY };
+
 /* One piece of work. Parameters are resolved: every device sees the same numbers. */
 
 struct zmpi_job {
@@ -64,7 +68,7 @@ struct zmpi_job {
     /* Floats that are big-endian when they are decoded; src has them in this machine's order. For
      * the CPU alone. */
     bool big_endian;
-    bool rewritten; /* zmpi_codec_options. For the CPU alone */
+    unsigned char rewritten; /* enum zmpi_rewriting. For the CPU alone */
 };
 
 /*

@@ -176,8 +176,9 @@ struct zmpi_codec_options {
     const char *device; /* "auto", or a device's name (zmpi options device); NULL: "cpu". What it
                            cannot do, or fails at, the CPU does: a failure is one line on standard
                            error. All devices give the same bytes */
-    int rewritten;      /* not 0: parts of src may have been decoded from a stream of this shape and
-                           absolute bound, which are to come out as they are; encoders 1 and 2 only */
+    int rewritten;      /* not 0: parts of src may have been decoded from streams of this absolute
+                           bound, and are to come out as they are. ZMPI_INTERP: from any stream;
+                           else from those of encoders 1 and 2, or 3 by Lorenzo (`family`) */
 };
 
 /* zmpi_compress, as the options say; NULL: all 0. zmpi_compress_capacity holds for all encoders.

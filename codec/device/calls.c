@@ -76,7 +76,10 @@ static enum zmpi_status compress(const struct zmpi_codec_options *o, const struc
     job.threads = o->threads;
     zmpi_job_threshold(&job, o->threshold);
     zmpi_job_fills(&job, &fills);
-    job.rewritten = o->rewritten;
+    job.rewritten = !o->rewritten                 ? ZMPI_NEW
+                    : o->rewritten == ZMPI_INTERP ? ZMPI_REWRITTEN_BY_ANY
+                    : o->encoder == ZMPI_INTERP   ? ZMPI_REWRITTEN_BY_STEPS
+                                                  : ZMPI_REWRITTEN;
     return zmpi_offload_compress(&by, &job, NULL, dst, dst_capacity, src, size);
 }
 

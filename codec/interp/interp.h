@@ -10,7 +10,7 @@
 #define ZMPI_INTERP_H
 
 #include "device.h"
-#include "layout/chunk.h"
+#include "layout/grids.h"
 
 enum {
     ZMPI_INTERP_ELEMENTS = ZMPI_INTERP_WORDS,
@@ -48,9 +48,10 @@ struct zmpi_interp_set {
 struct zmpi_interp_rule {
     enum zmpi_type type;
     double unit;
-    double abs_bound, keep;    /* for the encoder */
-    uint64_t fill[ZMPI_FILLS]; /* for the encoder: values that stay exact, as bits */
-    bool decoded;              /* for the encoder: the values seem to be decoded by the set */
+    double abs_bound, keep;         /* for the encoder */
+    uint64_t fill[ZMPI_FILLS];      /* for the encoder: values that stay exact, as bits */
+    bool decoded;                   /* for the encoder: the values seem to be decoded by the set */
+    const struct zmpi_grids *grids; /* for the encoder: values on them stay as they are; or NULL */
     unsigned sets;
     bool flare; /* the profile FLARE, which has no sets */
     bool books; /* the profile with Huffman codes */

@@ -111,6 +111,23 @@ static void keep_exceptions(const struct zmpi_interp_work *w, const size_t exten
             memcpy(decoded + i * width, zmpi_interp_word(src, extent, i, width), width);
 }
 
+/* Makes an exception of each value that was decoded, perhaps, and would move. */
+static void keep_decoded(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                         const size_t extent[3], const struct zmpi_rows *src, double base)
+{
+    const size_t n = extent[0] * extent[1] * extent[2], width = zmpi_type_size(rule->type);
+    for (size_t i = 0; i < n; i++) {
+        const size_t row = i / extent[2];
+        const int32_t v = w->flat.value[row / extent[1] * w->flat.plane +
+                                        row % extent[1] * w->flat.row + i % extent[2]];
+        const double x = zmpi_interp_value(rule->type, zmpi_interp_word(src, extent, i, width), 0);
+        const double y = (base + (double)v) * rule->unit;
+        const double z = rule->type == ZMPI_F64 ? y : (double)(float)y;
+        if (!w->exception[i] && (z < x || z > x) && zmpi_grids_of(rule->grids, x))
+            w->exception[i] = 2;
+    }
+}
+
 size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                           unsigned set, const size_t extent[3], const struct zmpi_rows *src,
                           unsigned char *dst, unsigned char *decoded)
@@ -135,6 +152,8 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
     }
     if (!w->sure || rule->flare)
         w->loops->verify[is_f64](w, rule, extent, src, base);
+    if (rule->grids)
+        keep_decoded(w, rule, extent, src, base);
     if (w->codes.any >= CODE_MOST) /* the values in place of exceptions have grown too large */
         return store(extent, src, width, dst, decoded);
     memset(dst, 0, HEAD);

@@ -68,6 +68,7 @@ struct encoder {
     const struct zmpi_plan *plan;
     const struct zmpi_job *job;
     const struct zmpi_chunk_rule *rule;
+    struct zmpi_grids grids; /* where parts may have been decoded */
     const struct zmpi_chunk_rule
         *whole;  /* the rule for chunks of whole numbers; NULL: there are none */
     double rmse; /* psnr: the largest root mean square of the errors; 0: no limit */
@@ -155,8 +156,9 @@ static size_t encode_rewritten(const struct encoder *e, const struct zmpi_chunk_
 {
     const size_t row = extent[2] * e->plan->width;
     const struct zmpi_rows copy = {.at = work->patches, .row = row, .plane = extent[1] * row};
-    struct zmpi_rewritten r =
-        zmpi_rewritten_tile(rule, e->plan->type, extent, rows, &e->job->fills);
+    struct zmpi_rewritten r = zmpi_rewritten_tile(&e->grids, rule, extent, rows, &e->job->fills);
+    if (r.mostly)
+        return encode_exact(e, rule, extent, rows, dst, work);
     zmpi_rewritten_hide(&r, work->patches);
     const size_t size = encode_tile(e, &r.one, extent, &copy, dst, work);
     return zmpi_rewritten_show(&r, dst, size) ? size
@@ -376,8 +378,13 @@ static enum zmpi_status compress_chunks(const struct zmpi_plan *p, const struct 
     const bool whole = job->unit > 0 && zmpi_whole_rule(job, &by_unit);
     zmpi_plan_rule(job, &rule);
     rule.axes = job->axes ? job->axes & 7 : zmpi_plan_axes(p, whole ? &by_unit : &rule, src);
-    struct encoder e = {
-        .plan = p, .job = job, .rule = &rule, .src = src, .dst = dst, .capacity = capacity};
+    struct encoder e = {.grids = zmpi_rewritten_grids(job, &rule),
+                        .plan = p,
+                        .job = job,
+                        .rule = &rule,
+                        .src = src,
+                        .dst = dst,
+                        .capacity = capacity};
     if (whole) {
         by_unit.axes = rule.axes;
         e.whole = &by_unit;

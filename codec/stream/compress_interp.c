@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/pool.h"
 #include "bound/errors.h"
+#include "bound/rewritten.h"
 #include "interp/interp.h"
 #include "kernels/kernels.h"
 #include "layout/fills.h"
@@ -108,6 +109,7 @@ static enum zmpi_status compress(const struct zmpi_job *job, unsigned char *dst,
 {
     struct zmpi_plan p;
     struct zmpi_interp_rule rule;
+    struct zmpi_chunk_rule steps;
     unsigned char parameters[ZMPI_INTERP_HEAD];
     bool tells;
     rule.unit = zmpi_interp_find_unit(job, src, &tells);
@@ -116,6 +118,10 @@ static enum zmpi_status compress(const struct zmpi_job *job, unsigned char *dst,
         status = zmpi_interp_choose(&p, job, src, tells, &rule, known);
     if (status)
         return status;
+    zmpi_chunk_rule_make(&steps, p.type, job->abs_bound, job->keep);
+    const struct zmpi_grids grids = zmpi_rewritten_grids(job, &steps);
+    if (job->rewritten && job->bound.mode == ZMPI_ABS)
+        rule.grids = &grids;
     const size_t books = zmpi_interp_save(&rule, parameters), head = zmpi_plan_head(&p) + books;
     if (capacity < head)
         return ZMPI_ERR_SPACE;

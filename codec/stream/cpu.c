@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/rate.h"
+#include "bound/rewritten.h"
 #include "kernels/kernels.h"
 #include "stream/compress.h"
 #include "stream/compress_interp.h"
@@ -42,23 +43,28 @@ static void learn(const struct zmpi_work *work, double start)
 
 /* Compresses by encoder 3. Takes encoder 2 instead where its stream is smaller, or where encoder 3
  * does not code the array (format.md 4.10). The profile FLARE may be larger, because the user asked
- * for it. */
+ * for it. Encoder 2 also takes arrays that were decoded in part, unless it needs twice the bytes:
+ * what it makes stays as it is when another part is rewritten, at no cost. */
 static enum zmpi_status compress_smaller(const struct zmpi_plan *p, const struct zmpi_job *job,
                                          void *dst, size_t dst_capacity, const void *src,
                                          size_t *size)
 {
     size_t by_2;
     bool known = false;
+    const bool in_part = job->rewritten && zmpi_rewritten_is(job, src);
     enum zmpi_status status = zmpi_interp_compress(job, dst, dst_capacity, src, size, &known);
     if (status == ZMPI_ERR_UNSUPPORTED || status == ZMPI_ERR_SPACE)
         return zmpi_chunks_compress(ZMPI_HUFFMAN, p, job, dst, dst_capacity, src, size);
-    if (!status &&
+    if (!status && !in_part &&
         (known || job->variant == ZMPI_VARIANT_FLARE || zmpi_interp_gains(job, src, dst, *size)))
         return ZMPI_OK;
-    unsigned char *other = status ? NULL : malloc(*size);
+    const size_t most = in_part ? 2 * *size : *size - 1;
+    unsigned char *other = status ? NULL : malloc(most);
     if (!other)
         return status ? status : ZMPI_ERR_MEMORY;
-    status = zmpi_chunks_compress(ZMPI_HUFFMAN, p, job, other, *size - 1, src, &by_2);
+    status = zmpi_chunks_compress(ZMPI_HUFFMAN, p, job, other, most, src, &by_2);
+    if (!status && by_2 > dst_capacity)
+        status = ZMPI_ERR_SPACE;
     if (!status) {
         memcpy(dst, other, by_2);
         *size = by_2;

@@ -25,7 +25,9 @@ int h5zmpi_bound(const unsigned values[H5ZMPI_GIVEN], struct zmpi_bound *bound)
 }
 
 static _Thread_local const struct zmpi_range *whole;
-static atomic_bool decoded; /* any chunk: a program may have changed a part of it */
+/* Which lossy chunks were decoded, so that a program may have changed a part of one: none, 1, or
+ * ZMPI_INTERP as zmpi_compress_with takes it. */
+static atomic_int decoded;
 
 void h5zmpi_set_range(const struct zmpi_range *range)
 {
@@ -78,6 +80,19 @@ static int is_constant(const void *src, size_t bytes)
     return bytes > 16 && memcmp(src, (const char *)src + 16, bytes - 16) == 0;
 }
 
+/* Remembers that a chunk of this stream was decoded. */
+static void remember(const struct zmpi_stream_info *info)
+{
+    const int by_steps = info->family == 0 || info->family == H5ZMPI_LORENZO;
+    int none = 0;
+    if (info->abs_bound == 0)
+        return;
+    if (by_steps)
+        atomic_compare_exchange_strong(&decoded, &none, 1);
+    else
+        atomic_store(&decoded, ZMPI_INTERP);
+}
+
 /* Memory for a stream; less if the chunk compresses well. */
 static void *room_for(const struct zmpi_array *array, size_t bytes, int constant, size_t *capacity)
 {
@@ -103,10 +118,12 @@ static size_t encode(size_t count, const unsigned values[], const void *src, siz
     const struct zmpi_codec_options how = {.size = sizeof how,
                                            .encoder = (int)given[H5ZMPI_ENCODER],
                                            .threads = 1,
-                                           .rewritten = !constant && atomic_load(&decoded)};
+                                           .rewritten = atomic_load(&decoded)};
     size_t size;
     if (!h5zmpi_bound(given, &bound))
         return 0;
+    if (constant) /* exact, at no cost: parts of it may get values later */
+        bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
     *to = room_for(&array, bytes, constant, capacity);
     enum zmpi_status status = ZMPI_ERR_MEMORY;
     if (*to)
@@ -124,7 +141,7 @@ static size_t decode(const void *src, size_t bytes, size_t *capacity, void **to)
     if (zmpi_stream_info(src, bytes, &info) || info.decoded_bytes == 0 ||
         info.decoded_bytes > CHUNK_MOST)
         return 0;
-    atomic_store(&decoded, 1);
+    remember(&info);
     *capacity = info.decoded_bytes;
     *to = malloc(*capacity);
     return *to && zmpi_decompress(*to, *capacity, src, bytes) == ZMPI_OK ? *capacity : 0;

@@ -27,6 +27,9 @@ enum {
     H5ZMPI_COUNT = H5ZMPI_EXTENT + 3
 };
 
+/* Encoder 3 by Lorenzo, in struct zmpi_stream_info's family. */
+enum { H5ZMPI_LORENZO = 2 };
+
 /* Returns 0 if the parameters make no bound, or no encoder. */
 int h5zmpi_bound(const unsigned values[H5ZMPI_GIVEN], struct zmpi_bound *bound);
 

@@ -6,7 +6,8 @@
  *
  * WAY `filter`: nothing that HDF5 refuses for datasets with filters; `gzip`: the same, by that
  * filter; with `,serial`: without MPI-IO, by one rank; with `,mpio`: each chunk is written by one
- * call alone, since HDF5 (1.10.8, 1.14.5) fails or loses data where parallel programs do it again.
+ * call alone, since HDF5 (1.10.8, 1.14.5) fails or loses data where parallel programs do it again;
+ * with `,interp`: by that encoder, for which zeros are values like others.
  */
 #include <math.h>
 #include <signal.h>
@@ -16,7 +17,7 @@
 int rank, ranks;
 double bound;
 bool relative;
-bool filter, gzip, serial, once;
+bool filter, gzip, serial, once, interp;
 
 static bool replay, is_wrong;
 static unsigned program; /* the seed */
@@ -477,6 +478,7 @@ int main(int argc, char **argv)
     gzip = argc > 6 && strncmp(argv[6], "gzip", 4) == 0;
     serial = argc > 6 && strstr(argv[6], "serial");
     filter = argc > 6;
+    interp = filter && strstr(argv[6], "interp");
     once = filter && !serial;
     replay = strcmp(what, "after") == 0;
     if (strcmp(what, "run") == 0)

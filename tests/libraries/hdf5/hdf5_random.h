@@ -55,6 +55,7 @@ extern bool filter;   /* datasets go through a filter */
 extern bool gzip;     /* that filter is gzip */
 extern bool serial;   /* files without MPI-IO */
 extern bool once;     /* no chunk is written again */
+extern bool interp;   /* zeros are not exact */
 
 /* ---- hdf5_random_parts.c ---- */
 

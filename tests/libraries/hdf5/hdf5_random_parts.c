@@ -119,9 +119,9 @@ bool is_as(const struct set *s, double is, double should, double more)
     const int times = filter && !once && s->codings > 1 ? s->codings : 1;
     if (isnan(should))
         return isnan(is);
-    const bool exact = !lossy || !isfinite(should) || should == 0 || // NOLINT
-                       (should == s->fill && !filter);               // NOLINT
-    return exact ? is == should && !signbit(is) == !signbit(should)  // NOLINT
+    const bool exact = !lossy || !isfinite(should) || (should == 0 && !interp) || // NOLINT
+                       (should == s->fill && !filter);                            // NOLINT
+    return exact ? is == should && !signbit(is) == !signbit(should)               // NOLINT
                  : fabs(is - should) <= (relative ? bound * s->range * times : bound) + more;
 }
 

@@ -115,7 +115,15 @@ void zmpi_ratio_search_use(struct zmpi_ratio_search *s, const struct zmpi_job *j
     s->top = job->top;
     s->place = place;
     s->keep = job->keep;
+    s->fills = job->fills;
     s->apart = true;
+}
+
+void zmpi_ratio_search_constant(struct zmpi_ratio_search *s, const struct zmpi_array *array)
+{
+    size_t bytes;
+    if (!zmpi_array_bytes(array, &bytes))
+        s->sum.raw += bytes;
 }
 
 /* The rung where the estimates reach the target: linear between two of them, or beyond the first or

@@ -82,6 +82,9 @@ void zmpi_ratio_search_add(struct zmpi_ratio_search *s, const struct zmpi_array 
  * is added next, or that gets its bound next.
  */
 void zmpi_ratio_search_use(struct zmpi_ratio_search *s, const struct zmpi_job *job, int place);
+/* Instead, for a variable without a bound to find, whose values are all the same: it takes next to
+ * no room, and so leaves more to the others. */
+void zmpi_ratio_search_constant(struct zmpi_ratio_search *s, const struct zmpi_array *array);
 /*
  * Data that were coded before get the same bounds again. After the last variable of a round in
  * which zmpi_ratio_search_asks returns true, zmpi_ratio_search_place tells the search the place in

@@ -6,7 +6,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "bound/ratio.h"
 #include "compress.h"
 
 /* Input of one record at most: whole planes of the field. */
@@ -124,13 +123,17 @@ static int refuse_container(struct tool_work *w)
     return is_container ? tool_fail("%s: is compressed already", w->in.path) : TOOL_OK;
 }
 
-static void note_bound(struct tool_work *w, const unsigned char *stream, size_t size)
+static void note_bound(struct tool_work *w, int c, const unsigned char *stream, size_t size)
 {
     struct zmpi_stream_info info;
+    const double width = w->range[c].max - w->range[c].min;
     if (zmpi_stream_info(stream, size, &info))
         return;
-    w->least_bound = fmin(w->least_bound, info.abs_bound);
+    if (info.abs_bound > 0 || tool_components(w) == 1) /* not of constants beside others */
+        w->least_bound = fmin(w->least_bound, info.abs_bound);
     w->most_bound = fmax(w->most_bound, info.abs_bound);
+    if (width > 0)
+        w->share = fmax(w->share, info.abs_bound / width);
     w->coded += (double)size;
 }
 
@@ -171,20 +174,13 @@ static int write_record(struct tool_work *w, int c, uint64_t at, uint64_t order,
     r.extent = extent_of(w, c, at, bytes);
     r.extents_length = (uint32_t)zmpi_extent_nest_size(r.extent.levels);
     size_t head = zmpi_record_head_size(&r);
-    enum zmpi_status status = zmpi_job_make(array, &w->bound, &w->range[c], &job);
-    if (!status) {
-        zmpi_job_threshold(&job, w->options.threshold);
-        zmpi_job_fills(&job, &w->fills[c]);
-        job.threads = tool_threads();
-        job.encoder = w->encoder;
-        job.variant = w->variant;
-    }
+    enum zmpi_status status = tool_job(w, array, c, &job);
     if (!status)
         status =
             zmpi_offload_compress(&w->offload, &job, NULL, output + head, capacity, input, &size);
     if (status)
         return tool_fail_status(w->in.path, status);
-    note_bound(w, output + head, size);
+    note_bound(w, c, output + head, size);
     r.payload_length = size;
     zmpi_record_encode(&r, w->header.id, NULL, output);
     memset(output + head + size, 0, zmpi_pad8(size) - size);
@@ -216,38 +212,36 @@ static struct piece piece_of(const struct tool_work *w)
     return p;
 }
 
-/* Writes `bytes` of component c, and of all that are interleaved with it, from the points at `at`
- * on. */
-static int write_piece(struct tool_work *w, const struct piece *p, int c, uint64_t at, size_t bytes)
+/* Writes `bytes` of each component, from those at `at` bytes of each on. */
+static int write_piece(struct tool_work *w, const struct piece *p, uint64_t at, size_t bytes)
 {
     const size_t width = zmpi_type_size(w->type), *e = w->shape;
-    const uint64_t order = w->container.count;
-    const int end = w->options.components > 1 ? w->options.components : c + 1;
+    const bool mixed = w->options.components > 1;
+    const uint64_t first = w->container.count,
+                   place = mixed ? at * (uint64_t)tool_components(w) : at;
     struct zmpi_array a = {w->type, {1, 1, bytes / width}};
-    int status = TOOL_OK;
     if (p->unit == p->plane)
         memcpy(a.extent, (size_t[]){bytes / p->plane, e[1], e[2]}, sizeof a.extent);
     else if (p->unit == p->row)
         memcpy(a.extent, (size_t[]){1, bytes / p->row, e[2]}, sizeof a.extent);
-    for (; c < end && !status; c++)
-        status = write_record(w, c, at, order, &a, p->input, p->output, p->capacity);
+    int status = tool_has_one_ratio(w) ? tool_search_ratio(w, at, &a) : TOOL_OK;
+    for (int c = 0; c < tool_components(w) && !status; c++)
+        status =
+            write_record(w, c, tool_component_begin(w, c) + place,
+                         mixed ? first : w->container.count, &a, p->input, p->output, p->capacity);
     return status;
 }
 
 static int write_records(struct tool_work *w)
 {
     const struct piece p = piece_of(w);
-    const uint64_t parts = (uint64_t)tool_components(w), all = w->in.physical / parts,
-                   spread = w->options.components > 1 ? parts : 1;
-    const int blocks = w->options.components < 0 ? (int)parts : 1;
+    const uint64_t parts = (uint64_t)tool_components(w), all = w->in.physical / parts;
     int status = p.input && p.output ? TOOL_OK : tool_fail("out of memory");
-    for (int c = 0; c < blocks && !status; c++)
-        for (uint64_t at = 0; at < all && !status; at += p.bytes) {
-            const size_t bytes = all - at < p.bytes ? (size_t)(all - at) : p.bytes;
-            status = write_piece(w, &p, c, tool_component_begin(w, c) + at * spread, bytes);
-            tool_progress("compress", tool_component_begin(w, c) + (at + bytes) * spread,
-                          w->in.physical);
-        }
+    for (uint64_t at = 0; at < all && !status; at += p.bytes) {
+        const size_t bytes = all - at < p.bytes ? (size_t)(all - at) : p.bytes;
+        status = write_piece(w, &p, at, bytes);
+        tool_progress("compress", (at + bytes) * parts, w->in.physical);
+    }
     free(p.input);
     free(p.output);
     return status;
@@ -290,35 +284,46 @@ static int write_container(struct tool_work *w)
     return status ? status : write_header(w, true);
 }
 
+/* Of components with bounds of their own, the least and the largest. */
+static void print_bounds(const struct tool_work *w, double one)
+{
+    if (tool_components(w) > 1)
+        printf("absolute bounds %.9g to %.9g, at most %.3g of a component's range", w->least_bound,
+               w->most_bound, w->share);
+    else
+        printf("absolute bound %.9g", one);
+}
+
 /* Prints the bound that a ratio or psnr has led to. */
 static void say_bound(const struct tool_work *w)
 {
     const double asked = w->bound.value, got = (double)w->in.physical / w->coded;
-    if (w->bound.mode == ZMPI_PSNR)
-        printf("psnr=%.9g: absolute bound %.9g\n", asked, w->least_bound);
+    if (w->bound.mode == ZMPI_PSNR) {
+        printf("psnr=%.9g: ", asked);
+        print_bounds(w, w->least_bound);
+        printf("\n");
+    }
     if (w->bound.mode != ZMPI_RATIO)
         return;
     const bool exact = !(w->most_bound > 0);
     const bool missed = fabs(got / asked - 1) > 0.05 && !(exact && got > asked);
     const bool more = missed && got < asked && w->encoder != ZMPI_INTERP;
     printf("ratio=%.9g%s %.4g", asked, missed ? " is not possible:" : ":", got);
+    printf(", ");
     if (exact)
-        printf(", without loss\n");
+        printf("without loss");
     else
-        printf(", absolute bound %.9g%s%s\n", w->most_bound, more ? "; smaller with --codec " : "",
-               more ? zmpi_encoder_name(w->encoder + 1) : "");
+        print_bounds(w, w->most_bound);
+    printf("%s%s\n", more ? "; smaller with --codec " : "",
+           more ? zmpi_encoder_name(w->encoder + 1) : "");
 }
 
-/* A ratio has one bound for all data, and lossless none: then components stay together. If their
- * number is not set, the data decide. */
-static int choose_components(struct tool_work *w, bool given)
+/* Exact components stay together. If their number is not set, the data decide. */
+static int choose_components(struct tool_work *w)
 {
     if (!w->bound_given)
         w->bound = w->options.bound;
-    const enum zmpi_mode mode = w->bound.mode;
-    if (mode == ZMPI_RATIO && given && tool_components(w) > 1)
-        return tool_fail("--components: a ratio has one bound for all of the data");
-    if (mode == ZMPI_RATIO || mode == ZMPI_LOSSLESS)
+    if (w->bound.mode == ZMPI_LOSSLESS)
         w->options.components = 1;
     else if (w->options.components == 0 && w->in.physical % zmpi_type_size(w->type) == 0)
         return tool_find_components(w);
@@ -371,7 +376,7 @@ int tool_compress(int argc, char **argv)
         return TOOL_ERROR;
     status = refuse_container(&w);
     if (!status)
-        status = choose_components(&w, more.components != NULL);
+        status = choose_components(&w);
     if (!status)
         status = check(&w);
     if (!status && !w.shape_known)

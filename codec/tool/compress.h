@@ -2,6 +2,7 @@
 #ifndef ZMPI_TOOL_COMPRESS_H
 #define ZMPI_TOOL_COMPRESS_H
 
+#include "bound/ratio.h"
 #include "device/offload.h"
 #include "judge/components.h"
 #include "tool.h"
@@ -24,6 +25,9 @@ struct tool_work {
     struct zmpi_container container; /* the records that were written so far */
     double least_bound, most_bound;  /* absolute, of all records */
     double coded;                    /* bytes of the records' streams */
+    double share;                    /* the largest bound, as a part of its component's range */
+    struct zmpi_ratio_search search; /* the bounds of one ratio for several components */
+    int place[ZMPI_COMPONENTS_MOST]; /* by which each was coded before */
 };
 
 /* compress_look.c: what the field is; messages on failure. */
@@ -45,5 +49,15 @@ int tool_read_component(struct tool_work *w, int c, uint64_t at, unsigned char *
 /* Refuses data that a bound would destroy: numbers of which every byte matters, and data of another
  * type than -t names. */
 int tool_check_data(struct tool_work *w, const unsigned char *input, size_t bytes);
+
+/* compress_ratio.c */
+/* Have several components one ratio together? */
+bool tool_has_one_ratio(const struct tool_work *w);
+/* Then: finds the bounds of one piece, a record of each component, `at` bytes behind the beginning
+ * of each. Message on failure. */
+int tool_search_ratio(struct tool_work *w, uint64_t at, const struct zmpi_array *array);
+/* Makes the job of a component, with the bound that was found. */
+enum zmpi_status tool_job(struct tool_work *w, const struct zmpi_array *array, int c,
+                          struct zmpi_job *job);
 
 #endif

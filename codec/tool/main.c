@@ -31,8 +31,8 @@ static const struct tool_command commands[] = {
      "  --fill V[,V]  so are these values (ZMPI_FILL)\n"
      "  --components N[:slow]\n"
      "                N interleaved variables, or with :slow one behind the other, each\n"
-     "                with its own range (ZMPI_COMPONENTS); -d is of all or of one of\n"
-     "                them. 1: one array\n"
+     "                with its own range (ZMPI_COMPONENTS), of which ratio=R takes the\n"
+     "                same part for all; -d is of all or of one of them. 1: one array\n"
      "  --codec C     " ZMPI_ENCODER_NAMES "\n"
      "                (ZMPI_CODEC)\n"
      "  -v            say which device compressed, and why, and the shape\n"
@@ -143,7 +143,7 @@ static const struct tool_command commands[] = {
      "content. Exit status 1 if sizes, NaN or infinities differ.",
      "zmpi compare x_41x128x128.f32 x.zmpi"},
     {"bench", tool_bench,
-     "[-t f32|f64] [-d NZxNYxNX] [-e BOUND] [-T THRESHOLD] [--fill V[,V]] [--components N] "
+     "[-t f32|f64] [-d NZxNYxNX] [-e BOUND] [-T THRESHOLD] [--fill V[,V]] [--components N[:slow]] "
      "[--codec C] [--threads "
      "N|A..B] [--size BYTES] "
      "[--repetitions N] [--peers] [--json] [-v] [FILE...]",
@@ -155,7 +155,9 @@ static const struct tool_command commands[] = {
      "  -e BOUND          as for zmpi compress (rel=1e-3)\n"
      "  -T V, --fill V[,V], --codec C\n"
      "                    as for zmpi compress\n"
-     "  --components N    each of N interleaved variables by itself\n"
+     "  --components N[:slow]\n"
+     "                    each of N interleaved variables by itself, or with :slow of N\n"
+     "                    one behind the other\n"
      "  --threads N|A..B  N threads, or each number from A to B (1)\n"
      "  --size BYTES      repeat the field until it has so many bytes (256M)\n"
      "  --repetitions N   measure N times (7)\n"

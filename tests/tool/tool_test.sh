@@ -82,7 +82,8 @@ group="components"
 python3 -c 'import array, math
 a = array.array("d", (10.0 ** (i % 3) * (2 + math.sin(i // 3 * 0.01)) for i in range(3 * 20000)))
 a.tofile(open("turns.raw", "wb"))
-array.array("d", (a[i] for c in range(3) for i in range(c, len(a), 3))).tofile(open("blocks.raw", "wb"))'
+array.array("d", (a[i] for c in range(3) for i in range(c, len(a), 3))).tofile(open("blocks.raw", "wb"))
+array.array("d", (7 if i % 3 else x for i, x in enumerate(a))).tofile(open("constants.raw", "wb"))'
 for how in "turns.raw" "turns.raw --components 3" "turns.raw --components 3 -d 20000x3" "turns.raw --components 3 -d 200x100" \
     "turns.raw --components 3 -d 200x300" "turns.raw --components 3 -d 3x20000" "blocks.raw --components 3:slow -d 300x200" \
     "blocks.raw --components 3:slow" "blocks.raw --components 3:slow -d 3x200x100"; do
@@ -114,13 +115,35 @@ expect 0 "$zmpi" bench -t f64 --components 3 --size 64K --repetitions 1 --json t
 check json "len(d['results']) == 3"
 expect 2 "$zmpi" compress -t f64 -e rel=1e-3 --components 7 turns.raw x.zmpi
 says "turns.raw: 60000 elements are no multiple of 7 components"
-expect 2 "$zmpi" compress -t f64 -e ratio=4 --components 3 turns.raw x.zmpi
+for how in turns.raw:3 blocks.raw:3:slow turns.raw:0; do
+    in=${how%%:*} components=${how#*:}
+    [ "$components" = 0 ] && components= || components="--components $components"
+    # shellcheck disable=SC2086 # several words
+    expect 0 "$zmpi" compress -t f64 -e ratio=9 $components "$in" a.zmpi
+    check grep -q '^ratio=9: [89][.0-9]*, absolute bounds [0-9.e-]* to [0-9.e-]*, at most [0-9.e-]* of a component.s range$' out
+    # shellcheck disable=SC2086
+    expect 0 "$zmpi" compare -t f64 ${components:---components 3} --json "$in" a.zmpi
+    check json "abs(d['size_ratio'] / 9 - 1) < 0.1"
+    check json "0 < max(c['max_error_over_range'] for c in d['components']) < 1.1 * min(c['max_error_over_range'] for c in d['components'])"
+    expect 0 "$zmpi" decompress a.zmpi back.raw
+    # shellcheck disable=SC2086
+    expect 0 "$zmpi" compress -t f64 -e ratio=9 $components back.raw a.zmpi
+    expect 0 "$zmpi" compare -t f64 --json back.raw a.zmpi
+    check json "d['differing'] == 0"
+done
+expect 0 "$zmpi" compress -t f64 -e ratio=9 --components 3 constants.raw a.zmpi # these take no room, which the third one uses
+check grep -q '^ratio=9: [89]' out
+expect 0 "$zmpi" compress -t f64 -e psnr=60 --components 3 turns.raw a.zmpi
+check grep -q '^psnr=60: absolute bounds ' out
 expect 2 "$zmpi" compress -t f64 -e abs=1 --components 65 turns.raw x.zmpi
 expect 2 "$zmpi" compare -t f64 --components 7 turns.raw turns.raw
 expect 0 "$zmpi" compress -t f64 -e rel=1e-3 --components 3 turns.raw a.zmpi
 expect 0 "$zmpi" compare -t f64 --components 3 turns.raw a.zmpi
 check test "$(grep -c '^component [012] .* of the range), [0-9.]* to [0-9.]*, PSNR' out)" = 3
-expect 2 "$zmpi" bench -t f64 --components 3:slow turns.raw
+expect 0 "$zmpi" bench -t f64 --components 3:slow -d 3x200x100 --size 2M --repetitions 1 --json blocks.raw
+check json "[r['dims'] for r in d['results']] == [[1, 800, 100]] * 3"
+check json "all(1e-4 < r['max_error'] / 10 ** c < 2.1e-3 for c, r in enumerate(d['results']))"
+expect 2 "$zmpi" bench -t f64 --components 7:slow blocks.raw
 
 group="nothing at all"
 : >empty

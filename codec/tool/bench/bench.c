@@ -36,7 +36,7 @@ static bool parse_components(const char *text, int *components)
     struct zmpi_options o;
     char message[256];
     zmpi_options_default(&o);
-    const bool good = !zmpi_option_set(&o, "components", text, "", message) && o.components > 0;
+    const bool good = !zmpi_option_set(&o, "components", text, "", message) && o.components;
     *components = good ? o.components : *components;
     return good;
 }
@@ -55,7 +55,7 @@ static int parse_one(int c, struct bench_settings *s)
     if (c == 'F' && !zmpi_fills_parse(optarg, &s->fill))
         return tool_fail("--fill %s: one or two finite numbers separated by ','", optarg);
     if (c == 'N' && !parse_components(optarg, &s->components))
-        return tool_fail("--components %s: 1 to 64", optarg);
+        return tool_fail("--components %s: 1 to 64, or 2:slow to 64:slow", optarg);
     if (c == 'T' && !zmpi_threshold_parse(optarg, &s->threshold))
         return tool_fail("-T %s: a finite number > 0", optarg);
     if (c == 'n' && !parse_threads(optarg, s))
@@ -128,29 +128,46 @@ static int bench_field(const struct bench_field *f, const struct bench_settings 
     return status;
 }
 
-/* Takes component c of n alone, under the name `name`. */
-static int take_component(struct bench_field *f, int n, int c, char name[512])
+/* The extents of one of n components, which are the fastest extent of the file or, `slow`, its
+ * slowest one. Copies of the file stay stacked along the slowest axis that is left. */
+static void component_extents(struct bench_field *f, size_t n, bool slow)
 {
-    const size_t width = zmpi_type_size(f->array.type), *e = f->array.extent, parts = (size_t)n;
-    size_t *extent = f->array.extent;
+    size_t *e = f->array.extent;
+    const size_t copies = f->copies, rows = e[0] == 1, slowest = e[rows] / copies;
+    if (!slow && e[2] % n == 0 && e[2] > n)
+        e[2] /= n;
+    else if (!slow && e[2] == n)
+        memcpy(e, (size_t[]){1, e[0], e[1]}, sizeof f->array.extent);
+    else if (slow && slowest % n == 0 && slowest > n)
+        e[rows] /= n;
+    else if (slow && slowest == n && rows == 0 && e[1] > 1)
+        memcpy(e, (size_t[]){1, e[1] * copies, e[2]}, sizeof f->array.extent);
+    else
+        memcpy(e, (size_t[]){1, 1, e[0] * e[1] * e[2] / n}, sizeof f->array.extent);
+}
+
+/* Takes component c of s->components alone, under the name `name`. */
+static int take_component(struct bench_field *f, const struct bench_settings *s, int c,
+                          char name[512])
+{
+    const size_t width = zmpi_type_size(f->array.type), n = (size_t)abs(s->components),
+                 one = f->bytes / f->copies, block = one / n;
+    const bool slow = s->components < 0;
     if (n == 1)
         return TOOL_OK;
-    void *part = f->bytes / f->copies % (width * parts) ? NULL : bench_alloc(f->bytes / parts);
-    if (part)
-        zmpi_component_take(f->array.type, f->data, f->bytes / width, n, c, part);
+    unsigned char *part = one % (width * n) ? NULL : bench_alloc(f->bytes / n);
+    const unsigned char *all = f->data;
+    for (size_t i = 0; part && slow && i < f->copies; i++)
+        memcpy(part + i * block, all + i * one + (size_t)c * block, block);
+    if (part && !slow)
+        zmpi_component_take(f->array.type, all, f->bytes / width, (int)n, c, part);
     free(f->data);
     f->data = part;
     if (!part)
-        return tool_fail("%s: %zu elements are no multiple of %d components, or out of memory",
-                         f->name, f->bytes / f->copies / width, n);
-    if (e[2] % parts == 0 && e[2] > parts)
-        extent[2] /= parts;
-    else
-        memcpy(extent,
-               (size_t[]){1, e[2] == parts ? e[0] : 1,
-                          e[2] == parts ? e[1] : e[0] * e[1] * e[2] / parts},
-               sizeof f->array.extent);
-    f->bytes /= parts;
+        return tool_fail("%s: %zu elements are no multiple of %zu components, or out of memory",
+                         f->name, one / width, n);
+    component_extents(f, n, slow);
+    f->bytes /= n;
     snprintf(name, 512, "%s, component %d", f->name, c);
     f->name = name;
     return TOOL_OK;
@@ -159,12 +176,12 @@ static int take_component(struct bench_field *f, int n, int c, char name[512])
 static int bench_file(const char *path, const struct bench_settings *s, int *printed)
 {
     int status = TOOL_OK;
-    for (int c = 0; c < s->components && !status; c++) {
+    for (int c = 0; c < abs(s->components) && !status; c++) {
         struct bench_field f;
         char name[512];
         status = bench_field_load(&f, path, s);
         if (!status)
-            status = take_component(&f, s->components, c, name);
+            status = take_component(&f, s, c, name);
         if (!status)
             status = bench_field(&f, s, printed);
     }
@@ -179,7 +196,7 @@ int tool_bench(int argc, char **argv)
     if (status)
         return status;
     int files = argc - optind;
-    bool list = s.json && (files > 1 || s.components > 1 || s.first_threads != s.last_threads);
+    bool list = s.json && (files > 1 || abs(s.components) > 1 || s.first_threads != s.last_threads);
     if (list)
         printf("{\"results\": [\n");
     if (files == 0) {

@@ -42,7 +42,7 @@ struct bench_settings {
     struct zmpi_bound bound;
     double threshold;
     struct zmpi_fills fill;
-    int components; /* components that take turns in the file; each is measured by itself */
+    int components; /* as in zmpi_options, at least 1 or -2; each is measured by itself */
     int encoder;
     enum zmpi_variant variant;
     int first_threads, last_threads;

@@ -9,12 +9,19 @@
 enum { BLOCK_BYTES = 16384, PORTION = 16384, LINE = 64 };
 
 /* Takes every n-th element, from any address. `restrict` lets the compiler keep everything else in
- * registers. */
-#define TAKE(name, word)                                                                           \
+ * registers. For each line of dst it fetches one from `ahead` on: all at once would wait for each
+ * other. */
+#define TAKE(name, word, LINE_OF)                                                                  \
     static void name(const unsigned char *restrict src, size_t points, size_t n,                   \
-                     unsigned char *restrict dst)                                                  \
+                     unsigned char *restrict dst, const unsigned char *ahead)                      \
     {                                                                                              \
-        for (size_t i = 0; i < points; i++)                                                        \
+        enum { EACH = LINE / sizeof(word) };                                                       \
+        size_t i = 0;                                                                              \
+        for (; i + EACH <= points; i += EACH) {                                                    \
+            __builtin_prefetch(ahead + i * sizeof(word));                                          \
+            LINE_OF(src + i * n * sizeof(word), n, dst + i * sizeof(word));                        \
+        }                                                                                          \
+        for (; i < points; i++)                                                                    \
             memcpy(dst + i * sizeof(word), src + i * n * sizeof(word), sizeof(word));              \
     }
 #define PUT(name, word)                                                                            \
@@ -25,11 +32,6 @@ enum { BLOCK_BYTES = 16384, PORTION = 16384, LINE = 64 };
             memcpy(dst + i * n * sizeof(word), src + i * sizeof(word), sizeof(word));              \
     }
 
-TAKE(take32_each, uint32_t)
-TAKE(take64, uint64_t)
-PUT(put32, uint32_t)
-PUT(put64, uint64_t)
-
 static inline uint32_t load32(const unsigned char *at)
 {
     uint32_t x;
@@ -38,29 +40,42 @@ static inline uint32_t load32(const unsigned char *at)
 }
 
 /* Four at a time: one store of four elements takes as long as a store of one. */
-static void take32(const unsigned char *restrict src, size_t points, size_t n,
-                   unsigned char *restrict dst)
+static inline void line32(const unsigned char *restrict src, size_t n, unsigned char *restrict dst)
 {
     typedef uint32_t four __attribute__((vector_size(16)));
-    const size_t apart = n * sizeof(uint32_t), whole = points / 4 * 4;
-    for (size_t i = 0; i < whole; i += 4) {
-        const unsigned char *at = src + i * apart;
-        const four x = {load32(at), load32(at + apart), load32(at + 2 * apart),
-                        load32(at + 3 * apart)};
-        memcpy(dst + i * sizeof(uint32_t), &x, sizeof x);
+    const size_t apart = n * sizeof(uint32_t);
+    for (size_t i = 0; i < LINE; i += sizeof(four), src += 4 * apart) {
+        const four x = {load32(src), load32(src + apart), load32(src + 2 * apart),
+                        load32(src + 3 * apart)};
+        memcpy(dst + i, &x, sizeof x);
     }
-    take32_each(src + whole * apart, points - whole, n, dst + whole * sizeof(uint32_t));
+}
+
+static inline void line64(const unsigned char *restrict src, size_t n, unsigned char *restrict dst)
+{
+    for (size_t i = 0; i < LINE; i += sizeof(uint64_t), src += n * sizeof(uint64_t))
+        memcpy(dst + i, src, sizeof(uint64_t));
+}
+
+TAKE(take32, uint32_t, line32)
+TAKE(take64, uint64_t, line64)
+PUT(put32, uint32_t)
+PUT(put64, uint64_t)
+
+static void take(enum zmpi_type type, const unsigned char *src, size_t points, int n, int c,
+                 unsigned char *dst, const unsigned char *ahead)
+{
+    const size_t width = zmpi_type_size(type);
+    if (width == 8)
+        take64(src + (size_t)c * width, points, (size_t)n, dst, ahead);
+    else
+        take32(src + (size_t)c * width, points, (size_t)n, dst, ahead);
 }
 
 void zmpi_component_take(enum zmpi_type type, const void *src, size_t count, int n, int c,
                          void *dst)
 {
-    const size_t width = zmpi_type_size(type), points = count / (size_t)n;
-    const unsigned char *first = (const unsigned char *)src + (size_t)c * width;
-    if (width == 8)
-        take64(first, points, (size_t)n, dst);
-    else
-        take32(first, points, (size_t)n, dst);
+    take(type, src, count / (size_t)n, n, c, dst, src);
 }
 
 void zmpi_component_put(enum zmpi_type type, const void *src, size_t points, int n, int c,
@@ -90,12 +105,8 @@ static void split_block(const struct move *m, size_t at, size_t points)
 {
     const size_t width = zmpi_type_size(m->type), n = (size_t)m->n, part = points * width;
     const unsigned char *src = m->mixed + at * n * width, *ahead = src + n * part;
-    for (int c = 0; c < m->n; c++, ahead += part) {
-        for (size_t i = 0; i < part; i += LINE)
-            __builtin_prefetch(ahead + i);
-        zmpi_component_take(m->type, src, points * n, m->n, c,
-                            m->planes + ((size_t)c * m->plane + at) * width);
-    }
+    for (int c = 0; c < m->n; c++, ahead += part)
+        take(m->type, src, points, m->n, c, m->planes + ((size_t)c * m->plane + at) * width, ahead);
 }
 
 static void split_portions(void *context)

@@ -35,8 +35,10 @@ static void add(struct zcall *c, const struct zmpi_array *a, int k, const void *
 {
     struct zmpi_job job;
     job_of(c, k, &job);
-    if (!zmpi_job_open(&job))
+    if (!zmpi_job_open(&job)) {
+        zmpi_ratio_search_constant(&c->search, a);
         return;
+    }
     zmpi_ratio_search_use(&c->search, &job, c->apart.place[k]);
     zmpi_ratio_search_add(&c->search, a, data);
     if (zmpi_ratio_search_asks(&c->search))

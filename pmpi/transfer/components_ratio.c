@@ -54,10 +54,12 @@ static void search_add(const struct zfile *f, struct zplan *p, int component,
         .data = data, .element = p->memory.element, .row = p->shape[2], .rows = p->shape[1]};
     struct zmpi_job job;
     component_job(f, p, component, &job);
-    if (!zmpi_job_open(&job))
-        return;
     piece.extent.bytes = bytes;
     const struct zmpi_array array = zencode_array(&piece);
+    if (!zmpi_job_open(&job)) {
+        zmpi_ratio_search_constant(&p->search, &array);
+        return;
+    }
     zmpi_ratio_search_use(&p->search, &job, p->place[component]);
     zmpi_ratio_search_add(&p->search, &array, data);
     if (zmpi_ratio_search_asks(&p->search))

@@ -174,6 +174,21 @@ static void ratio(bool together, bool blocks)
     free(before);
 }
 
+/* Components of one value take no room, which the others use. */
+static void ratio_beside_constants(bool together, bool blocks)
+{
+    double *data = check_alloc(VALUES * 8);
+    check_say("ratio=8 beside constants, %s, %s", together ? "together" : "alone",
+              blocks ? "blocks" : "interleaved");
+    fill(data, 0, blocks);
+    for (int i = 0; i < POINTS; i++)
+        for (int c = 1; c < 3; c++)
+            data[blocks ? c * POINTS + i : i * N + c] = 7;
+    const double got = by_ratio(data, together, blocks);
+    CHECK_SAY(got > 6.5 && got < 9.5, "a ratio of %g", got);
+    free(data);
+}
+
 /* What comes back is written again, three times: the values stay. */
 static void drift(bool together, bool blocks)
 {
@@ -428,6 +443,8 @@ int main(int argc, char **argv)
         round_trip((enum way)way, MPI_MODE_WRONLY, true, "5:slow");
     for (int k = 0; k < 4; k++)
         ratio(k % 2, k / 2);
+    for (int k = 0; k < 4; k++)
+        ratio_beside_constants(k % 2, k / 2);
     for (int k = 0; k < 4; k++)
         drift(k % 2, k / 2);
     overwrite_one();

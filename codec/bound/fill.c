@@ -60,37 +60,6 @@ static bool repeats(const struct summary *s)
     return s->ends >= LEAST && s->ends >= s->count / SHARE;
 }
 
-/* Counts a row's elements with these bits, in loops that compilers turn into vectors. */
-#define COUNT_BITS(T, name)                                                                        \
-    static size_t name(const unsigned char *at, size_t n, T bits)                                  \
-    {                                                                                              \
-        T found = 0;                                                                               \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            T u;                                                                                   \
-            memcpy(&u, at + i * sizeof u, sizeof u);                                               \
-            found += u == bits;                                                                    \
-        }                                                                                          \
-        return found;                                                                              \
-    }
-COUNT_BITS(uint32_t, count_bits32)
-COUNT_BITS(uint64_t, count_bits64)
-
-/* Counts the elements that are `bits`. half: compares halves of f64, which is faster and may count
- * too many. */
-static size_t count_ends(const struct zmpi_sample *s, uint64_t bits, bool half)
-{
-    size_t ends = 0;
-    for (size_t k = 0; k < s->rows; k++) {
-        const unsigned char *at = s->at + k * s->stride * zmpi_type_size(s->type);
-        if (s->type == ZMPI_F32)
-            ends += count_bits32(at, s->row, (uint32_t)bits);
-        else
-            ends += half ? count_bits32(at, 2 * s->row, (uint32_t)(bits >> 32))
-                         : count_bits64(at, s->row, bits);
-    }
-    return ends;
-}
-
 static bool end_repeats(const struct zmpi_sample *s, double end)
 {
     struct summary seen = {.count = s->rows * s->row};
@@ -100,9 +69,9 @@ static bool end_repeats(const struct zmpi_sample *s, double end)
     memcpy(&bits32, &narrow, sizeof bits32);
     memcpy(&bits, &end, sizeof bits);
     bits = s->type == ZMPI_F32 ? bits32 : bits;
-    seen.ends = count_ends(s, bits, true);
+    seen.ends = zmpi_fill_count(s, bits, true);
     if (s->type == ZMPI_F64 && repeats(&seen))
-        seen.ends = count_ends(s, bits, false);
+        seen.ends = zmpi_fill_count(s, bits, false);
     return repeats(&seen);
 }
 

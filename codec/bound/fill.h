@@ -27,6 +27,9 @@ struct zmpi_fill zmpi_fill_look(const struct zmpi_taken *taken, const struct zmp
 bool zmpi_fill_may_be(const struct zmpi_taken *taken, const struct zmpi_range *range);
 /* Looks only at these samples, which the host can read. */
 struct zmpi_fill zmpi_fill_look_at(const struct zmpi_sample *s, const struct zmpi_range *range);
+/* Counts the samples that are `bits`, for f32 their lower half. half: compares halves of f64, which
+ * is faster and may count too many. */
+size_t zmpi_fill_count(const struct zmpi_sample *s, uint64_t bits, bool half);
 
 /* The smaller magnitude, +inf if there is none. */
 double zmpi_fill_smallest(struct zmpi_fill fill);

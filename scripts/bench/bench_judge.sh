@@ -2,18 +2,19 @@
 # bench_judge.sh [-m "MBYTES..."] [-n REPETITIONS] DATA: what it costs to judge the data of a call (type, byte order, shape ...).
 #
 #   DATA            folder of the real fields (../shared/data)
-#   -m MBYTES       sizes of the call, each with `warm` if the data were just computed ("0.25:warm 1:warm 4:warm 4 24 64")
+#   -m MBYTES       sizes of the call, each with `warm` if the data were just computed; own: whole fields
+#                   ("own own:warm 0.25:warm 1:warm 4:warm 4 24 64")
 #   -n REPETITIONS  the median of them counts (9)
 #
 # Prints percentages of the time in which one thread finds the range and codes by fle: for type and byte order; for all questions of
-# every call; for the additional questions of the first call of a length; for all of 100 calls. There is a line for each field, then
+# every call; for those of the first call of a length; for the mean of 100 calls. There is a line for each field, then
 # the mean, median and worst of the fields of one variable, and of all. Builds what it needs in build.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-sizes='0.25:warm 1:warm 4:warm 4 24 64' repetitions=9
+sizes='own own:warm 0.25:warm 1:warm 4:warm 4 24 64' repetitions=9
 while getopts m:n:h option; do
     case $option in
     m) sizes=$OPTARG ;;
@@ -38,6 +39,8 @@ cmake --build "$build" --target judge_cost --parallel "$(nproc)" >/dev/null
 for size in $sizes; do
     state=cold
     [[ $size == *:warm ]] && state=warm
-    printf '%s\n%-36s %8s %8s %8s %8s\n' "${size%:*} MiB, $state" '% of coding time' type 'each call' first '100 calls'
-    "$build/bin/judge_cost" "${size%:*}" "$repetitions" "$state" "$several" "$data"/*.f32 "$data"/*.f64
+    mbytes=${size%:*}
+    [[ $mbytes == own ]] && title='whole fields' || title="$mbytes MiB"
+    printf '%s\n%-36s %8s %8s %8s %8s\n' "$title, $state" '% of coding time' type 'each call' 'first' '100 calls'
+    "$build/bin/judge_cost" "$mbytes" "$repetitions" "$state" "$several" "$data"/*.f32 "$data"/*.f64
 done

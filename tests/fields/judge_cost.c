@@ -3,14 +3,14 @@
  * finds the range and codes by fle. All judgements are asked in a write call's order, so that what
  * one of them brings into the caches serves the next ones, as in a program.
  *
- * usage: judge_cost MBYTES REPETITIONS cold|warm SEVERAL FIELD.f32|FIELD.f64...
+ * usage: judge_cost MBYTES|own REPETITIONS cold|warm SEVERAL FIELD.f32|FIELD.f64...
  *
  * SEVERAL: beginnings of the names of fields that hold several variables, with commas. Each field
- * is repeated to MBYTES. Before each repetition all data are read (warm), as if they were just
- * computed, or others are, so that the caches hold those (cold). Prints percentages, medians of the
- * repetitions: type and byte order; all that is asked in each call; what is asked besides in the
- * first call of a length; and all of 100 calls of a length. Then their mean, median and worst, over
- * the fields of one variable and over all.
+ * is repeated to MBYTES, or taken as it is (own). Before each repetition all data are read (warm),
+ * as if they were just computed, or others are, so that the caches hold those (cold). Prints
+ * percentages, medians of the repetitions: type and byte order; all that is asked in each call; all
+ * that is asked in the first call of a length; and the mean of 100 calls of a length. Then their
+ * mean, median and worst, over the fields of one variable and over all.
  */
 #include <math.h>
 #include <stdio.h>
@@ -90,6 +90,7 @@ static double clock_cost(void)
     return cost = median(each, MOST);
 }
 
+/* bytes: 0: as many as the file has. */
 static void load(struct field *f, const char *path, size_t bytes)
 {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
@@ -98,6 +99,7 @@ static void load(struct field *f, const char *path, size_t bytes)
         fail("cannot read ", path);
     const size_t size = (size_t)ftell(in);
     rewind(in);
+    bytes = bytes ? bytes : size;
     *f = (struct field){.name = slash ? slash + 1 : path,
                         .type = strcmp(dot, ".f64") == 0 ? ZMPI_F64 : ZMPI_F32};
     f->count = bytes / zmpi_type_size(f->type);
@@ -182,8 +184,8 @@ static void measure(struct field *f, int repetitions, bool warm, double percent[
     const double code = s[RANGE] + s[CODE] - s[LOOK], call = s[WRONG] + s[FILL] + s[LOOK];
     percent[0] = 100 * s[WRONG] / code;
     percent[1] = 100 * call / code;
-    percent[2] = 100 * s[ONCE] / code;
-    percent[3] = percent[1] + percent[2] / CALLS;
+    percent[2] = 100 * (call + s[ONCE]) / code;
+    percent[3] = 100 * (call + s[ONCE] / CALLS) / code;
 }
 
 static void print_row(const char *name, const double percent[FIGURES])
@@ -229,16 +231,18 @@ static bool is_of(const char *several, const char *name)
 int main(int argc, char **argv)
 {
     static struct figures figures[FIELDS];
+    const bool own = argc >= 6 && strcmp(argv[1], "own") == 0;
     const double megabytes = argc < 6 ? 0 : atof(argv[1]);
     const int repetitions = argc < 6 ? 0 : atoi(argv[2]), fields = argc - 5;
-    if (!(megabytes >= 0.0625) || megabytes > 1024 || repetitions < 1 || repetitions > MOST ||
-        fields > FIELDS)
-        fail("usage: judge_cost MBYTES REPETITIONS cold|warm SEVERAL FIELD.f32|FIELD.f64...", "");
+    if ((!own && !(megabytes >= 0.0625)) || megabytes > 1024 || repetitions < 1 ||
+        repetitions > MOST || fields > FIELDS)
+        fail("usage: judge_cost MBYTES|own REPETITIONS cold|warm SEVERAL FIELD.f32|FIELD.f64...",
+             "");
     others = allocate(OTHERS);
     memset(others, 1, OTHERS);
     for (int i = 0; i < fields; i++) {
         static struct field f;
-        load(&f, argv[5 + i], (size_t)(megabytes * 0x1p20));
+        load(&f, argv[5 + i], own ? 0 : (size_t)(megabytes * 0x1p20));
         figures[i].several = is_of(argv[4], f.name);
         measure(&f, repetitions, strcmp(argv[3], "warm") == 0, figures[i].percent);
         print_row(f.name, figures[i].percent);

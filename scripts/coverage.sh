@@ -5,7 +5,7 @@
 # Stages, by default all: unit cli smartnic libraries ranks1 ranks2 ranks3 ompio faults mpich. A stage adds to earlier counts, so
 # that stages can run at different times; "fresh" forgets the counts, "report" only prints:
 #     scripts/coverage.sh fresh unit cli && scripts/coverage.sh ranks1 ranks2
-# All of them take about 15 minutes on two cores.
+# All of them take about an hour on two cores.
 #
 # It leaves out vector kernels, which tests/unit/kernels/ compares with the scalar ones value by value, and smartnic/rtl/, which
 # rtl.* simulate. It counts branches twice: all, and without the exceptions that scripts/coverage_report.py names.
@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.."
 long='^unit\.(kernels|fields|steady)|^cuda\.(kernels|emulator|plugin)|^cli\.(kill|power|damage|no_memory|same_numbers)|\.(ompio|emulated)$|\.(coll_)?large\.'
 declare -A tests=(
     [unit]='^unit\.|^huffman\.|^rtl\.books|^python_reader$'
-    [cli]='^cli\.|^mpi\.(wrappers|preload|mixed_jobs|late_)|^perf\.(components|operations)|^wse\.mpi'
+    [cli]='^cli\.|^mpi\.(wrappers|preload|mixed_jobs|late_)|^perf\.|^install\.site|^wse\.mpi'
     [smartnic]='^smartnic\.|^cli\.flare_|^rtl\.(service|flare_[a-z]*)$'
     [libraries]='^mpi\.(library|hdf5|netcdf|h5py|pnetcdf)|^cuda\.(file|coll|element|startup|failing)'
     [ranks1]='^mpi\..*\.np1\.' [ranks2]='^mpi\..*\.np2\.' [ranks3]='^mpi\..*\.np3\.'

@@ -14,10 +14,20 @@ run() {
         die "$2 $file on $1 ranks, $io: $(grep -v '^ZMPI' log | head -20)"
 }
 
+# HDF5 2.2.0 itself ends the program with independent writes by an assertion. Then the others are left.
+plain() {
+    run_mpi "$launcher" "$1" -- "$program" "$2" plain.h5 0 >log 2>&1
+}
+cases=(filter:abs=1e-3:1.0001e-3:filter container:abs=1e-3:1.0001e-3: container:lossless:0:)
+if ! { plain 2 create && plain 3 change; }; then
+    grep 'H5D.*Assertion' log || die "without zmpi: $(head -20 log)"
+    cases=(filter:abs=1e-3:1.0001e-3:filter container:abs=1e-3:1.0001e-3:filter container:lossless:0:filter)
+fi
+
 rm -f ./*.h5
 for io in "${ios[@]}"; do
     [[ $io = default || $io = mpich ]] || export OMPI_MCA_io=$io
-    for case in container:abs=1e-3:1.0001e-3: container:lossless:0: filter:abs=1e-3:1.0001e-3:filter; do
+    for case in "${cases[@]}"; do
         IFS=: read -r way bound within only <<<"$case"
         for ranks in 2 3; do
             file=$way.$bound.$ranks.h5

@@ -211,7 +211,7 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
     const struct zcall_number call = f->call;
     enum zmpi_status status = batch_extent(b, &piece.extent);
     unsigned char *data = status ? NULL : sorted_data(b);
-    int rc;
+    int rc, n;
     if (!status && !data)
         status = ZMPI_ERR_MEMORY;
     if (status) {
@@ -224,11 +224,16 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
         const bool exact =
             b->exact || small || f->data.mistyped; /* what was only seen after the first values */
         f->call = b->call;
-        if (!exact)
-            zmixed_look(f, b->element, data, values, ZMIXED_SMALL);
-        rc = !exact && f->options.bound.mode == ZMPI_RATIO
-                 ? encode_open(f, &piece)
-                 : zencode_resolved(f, &piece, exact ? 0 : b->abs_bound, b->keep);
+        n = exact ? 1 : zstage_components(f, b, data, piece.extent.bytes);
+        if (!exact && n == 1)
+            zmixed_look(f, b->element, data, piece.extent.bytes / zmpi_type_size(b->element),
+                        ZMIXED_SMALL);
+        if (n > 1)
+            rc = zstage_encode_components(f, b, data, piece.extent.bytes, n);
+        else if (!exact && f->options.bound.mode == ZMPI_RATIO)
+            rc = encode_open(f, &piece);
+        else
+            rc = zencode_resolved(f, &piece, exact ? 0 : b->abs_bound, b->keep);
     }
     if (data != b->data)
         free(data);
@@ -237,14 +242,26 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
     return rc;
 }
 
+/* Bytes that its records may need; a record for each of several components needs a head of its
+ * own. */
+static size_t room_of(const struct zfile *f, const struct zbatch *b)
+{
+    const size_t n = f->options.components > 1 ? (size_t)f->options.components
+                                               : ZMPI_COMPONENTS_FAST,
+                 one = zencode_capacity(b->used, b->count),
+                 apart = n * zencode_capacity(b->used / n, 1);
+    return f->options.components == 1 || b->exact || one > apart || apart > zplace_slot_size(f)
+               ? one
+               : apart;
+}
+
 int zstage_flush(struct zfile *f)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < ZBATCHES; i++) {
         if (f->batch[i].count == 0)
             continue;
-        if (f->outbox.used + zencode_capacity(f->batch[i].used, f->batch[i].count) >
-            zplace_slot_size(f)) {
+        if (f->outbox.used + room_of(f, &f->batch[i]) > zplace_slot_size(f)) {
             int assigned = zplace_slab(f);
             rc = rc ? rc : assigned;
         }

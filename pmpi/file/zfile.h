@@ -166,6 +166,7 @@ struct zdata {
     struct zmpi_judgement judged;   /* of the floats written last */
     struct zmpi_shape_known shapes; /* of calls whose shape only their data tell */
     struct zmpi_components_known components;
+    int staged_components;  /* of the batch examined last; 0: none was */
     bool shape_warned;      /* said that a call does not have the shape that was set */
     bool components_warned; /* said that a call does not have the number that was set */
     bool cut_warned;        /* said that a call with several variables stays one array */
@@ -414,6 +415,11 @@ void zstage_overlay(const struct zfile *f, const struct zmpi_run *run, size_t n,
                     unsigned char *dst);
 int zstage_flush(struct zfile *f);
 void zstage_free(struct zfile *f);
+/* How many components take turns in staged data, 1: they are one array; and records of each. */
+int zstage_components(struct zfile *f, const struct zbatch *b, const unsigned char *data,
+                      uint64_t bytes);
+int zstage_encode_components(struct zfile *f, const struct zbatch *b, const unsigned char *data,
+                             uint64_t bytes, int n);
 size_t zstage_limit(const struct zfile *f);     /* larger writes are coded at once */
 size_t zstage_most_runs(const struct zfile *f); /* in one record: its list must fit a slot */
 

@@ -169,6 +169,14 @@ static int write_few_bytes(struct zfile *f, const struct zrequest *r, uint64_t *
     return rc;
 }
 
+/* Are these interleaved components of so few points that they are taken apart together with those
+ * of other calls (staging_components.c)? floats: the most of any rank. */
+static bool are_few_points(const struct zfile *f, int components, uint64_t floats)
+{
+    return components > 1 && f->options.bound.mode != ZMPI_RATIO && !f->session.atomic &&
+           floats / (uint64_t)components < ZMPI_COMPONENTS_LEAST;
+}
+
 static int write_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
     struct zplan p;
@@ -187,7 +195,8 @@ static int write_independent(struct zfile *f, const struct zrequest *r, uint64_t
     const int components = p.small ? 1 : zcomponents_look(f, &p);
     if (components == 1)
         zplan_look_for_shape(f, &p);
-    if (components == 1 && !f->session.atomic && !p.memory.big_endian && bytes <= zstage_limit(f) &&
+    if ((components == 1 || are_few_points(f, components, zplan_floats(&p))) &&
+        !f->session.atomic && !p.memory.big_endian && bytes <= zstage_limit(f) &&
         p.runs <= p.most_runs) {
         rc = zplan_failed(f, &p, zmemory_to_host(&p.memory), "writing");
         if (!rc)
@@ -415,7 +424,8 @@ static int write_collective(struct zfile *f, const struct zrequest *r, uint64_t 
     int agreed = agree(f, &t), wrote = MPI_SUCCESS;
     if (!agreed)
         agreed = agree_on_small(f, &p, &t);
-    if (!agreed && t.components != 1 && !p.small)
+    const bool gathered = !agreed && !t.large && are_few_points(f, t.components, t.floats);
+    if (!agreed && t.components != 1 && !p.small && !gathered)
         wrote = write_apart(f, &p, rc, &t);
     else if (!agreed)
         wrote = write_agreed(f, &p, &t, &agreed);

@@ -1,7 +1,8 @@
 /*
  * one_range.c - a state of five variables that stays one array, since it is written in small pieces
- * or in atomic mode: one line says that small variables may be lost, if the bound is a part of the
- * range and nobody has said that there is one variable. No line is said of one variable.
+ * that lie irregularly, or in atomic mode: one line says that small variables may be lost, if the
+ * bound is a part of the range and nobody has said that there is one variable. No line is said of
+ * one variable.
  *
  * zmpi-test: RANKS 1,3
  */
@@ -26,9 +27,10 @@ static double value(int i, bool several)
 static void write_pieces(MPI_File f, enum way way, double *data, bool several)
 {
     for (int k = 0; k < PIECES; k++) {
-        const int at = (k * ranks + rank) * PIECE;
+        const int piece = k * ranks + rank,
+                  at = piece * (PIECE + 4) + (int)(check_mix(7, (uint64_t)k) % 4);
         for (int i = 0; i < PIECE; i++)
-            data[i] = value(at + i, several);
+            data[i] = value(piece * PIECE + i, several);
         if (way == ALONE)
             OK(MPI_File_write_at(f, (MPI_Offset)at * 8, data, PIECE, MPI_DOUBLE,
                                  MPI_STATUS_IGNORE));

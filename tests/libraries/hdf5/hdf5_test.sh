@@ -25,7 +25,7 @@ run() {
 }
 
 sets() {
-    "$list" plain.h5/"$1" | awk '$2 != "Group" { print $1 }'
+    alone "$list" plain.h5/"$1" | awk '$2 != "Group" { print $1 }'
 }
 
 # same_but_for_floats FILE: checks that exact data are the same as in the plain file, and floats within the bound.

@@ -183,8 +183,7 @@ bool zmixed_may_look(struct zfile *f, size_t count)
 void zmixed_say(struct zfile *f, int n, enum zmixed_why why)
 {
     static const char *const but[] = {"not in whole points on every rank",
-                                      "in small pieces that lie irregularly in the file or are not "
-                                      "whole points",
+                                      "in small pieces that are irregular or cut points",
                                       "in atomic mode", "a device writes them"};
     static const char *const others[] = {", as do calls of whole points",
                                          ", as do calls of 1024 points or more", "", ""};

@@ -17,6 +17,7 @@
 #include "file/physical.h"
 #include "file/zfile.h"
 #include "hdf5/hdf5.h"
+#include "mpi/descriptors.h"
 #include "reader/overwritten.h"
 #include "report/report.h"
 

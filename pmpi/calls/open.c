@@ -12,6 +12,7 @@
 #include "close/replace.h"
 #include "hdf5/hdf5.h"
 #include "hdf5/hdf5_several.h"
+#include "mpi/descriptors.h"
 #include "mpi/policy.h"
 #include "mpi/runtime.h"
 #include "report/report.h"

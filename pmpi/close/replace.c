@@ -18,6 +18,7 @@
 #include "close/decompress.h"
 #include "file/physical.h"
 #include "index/header.h"
+#include "mpi/descriptors.h"
 #include "mpi/runtime.h"
 
 /* Bytes copied at a time. */

@@ -458,13 +458,4 @@ int zfile_sequential(struct zfile *f, const char *what);
 /* A new descriptor of the file, even if another file has its name by now, or -1. */
 int zreopen(const struct zfile *f);
 
-/* ---- descriptors.c ---- */
-
-/* Does this process have the empty file at `path` open for writing, by other means than MPI-IO?
- * Call it between opening(true) and opening(false). */
-bool zdescriptors_writing(const char *path);
-void zdescriptors_opening(bool begins);
-/* Number of descriptors that this process has of the file, however opened; -1: unknown. */
-int zdescriptors_of(const struct stat *s);
-
 #endif

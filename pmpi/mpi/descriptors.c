@@ -8,9 +8,8 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
-#include "file/zfile.h"
+#include "mpi/descriptors.h"
 
 int zdescriptors_of(const struct stat *wanted)
 {

@@ -5,7 +5,6 @@
 # Stages, by default all: unit cli smartnic libraries ranks1 ranks2 ranks3 ompio faults mpich. A stage adds to earlier counts, so
 # that stages can run at different times; "fresh" forgets the counts, "report" only prints:
 #     scripts/coverage.sh fresh unit cli && scripts/coverage.sh ranks1 ranks2
-# All of them take about an hour on two cores.
 #
 # It leaves out vector kernels, which tests/unit/kernels/ compares with the scalar ones value by value, and smartnic/rtl/, which
 # rtl.* simulate. It counts branches twice: all, and without the exceptions that scripts/coverage_report.py names.

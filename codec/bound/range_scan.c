@@ -10,11 +10,15 @@
 
 #include "base/pool.h"
 #include "device.h"
+#include "kernels/kernels.h"
+
+#define INLINE static inline __attribute__((always_inline))
 
 /* Bytes that a thread takes at a time. */
 #define PORTION ((size_t)1 << 20)
-/* Elements of a group, when some values are left out. */
-enum { GROUP = 1024 };
+/* Elements of a block: only where a block has values that are left out, it is scanned again, in
+ * groups. */
+enum { BLOCK = 16384, GROUP = 4096 };
 
 struct scan {
     enum zmpi_type type;
@@ -28,22 +32,17 @@ struct scan {
     struct zmpi_range range;
 };
 
-/* Copies the elements of a group that are below the threshold and are no fill values; NaN is
- * dropped, as it has no range. Returns their number. Without branches, because fill values are hard
- * to predict. */
+/* Copies a group, with infinity, which has no range, in place of the elements that are not below the
+ * threshold or are fill values. Without branches, so that compilers turn it into vectors. */
 #define KEEP_BELOW(T, name, abs)                                                                   \
-    static size_t name(const unsigned char *src, size_t n, T threshold, const double *fill,        \
-                       T *rest)                                                                    \
+    INLINE void name(const unsigned char *src, size_t n, T threshold, const double *fill, T *rest) \
     {                                                                                              \
         const T a = (T)fill[0], b = (T)fill[1];                                                    \
-        size_t kept = 0;                                                                           \
         for (size_t i = 0; i < n; i++) {                                                           \
             T x;                                                                                   \
             memcpy(&x, src + i * sizeof x, sizeof x);                                              \
-            rest[kept] = x;                                                                        \
-            kept += (abs(x) < threshold) & (x != a) & (x != b);                                    \
+            rest[i] = (abs(x) < threshold) & (x != a) & (x != b) ? x : (T)INFINITY;                     \
         }                                                                                          \
-        return kept;                                                                               \
     }
 KEEP_BELOW(float, keep_below32, fabsf)
 KEEP_BELOW(double, keep_below64, fabs)
@@ -56,33 +55,66 @@ static float narrow(double threshold)
     return (double)f < threshold ? nextafterf(f, INFINITY) : f;
 }
 
-/* The range of a group without the values that are left out. */
-static void scan_rest(const struct scan *s, const unsigned char *src, size_t n,
+union rest {
+    float f[GROUP];
+    double d[GROUP];
+};
+
+INLINE void keep(const struct scan *s, const unsigned char *src, size_t n, union rest *rest)
+{
+    if (s->type == ZMPI_F32)
+        keep_below32(src, n, narrow(s->threshold), s->fill, rest->f);
+    else
+        keep_below64(src, n, s->threshold, s->fill, rest->d);
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void
+keep_avx2(const struct scan *s, const unsigned char *src, size_t n, union rest *rest)
+{
+    keep(s, src, n, rest);
+}
+#else
+#define keep_avx2 keep
+#endif
+
+/* The range of a block without the values that are left out. */
+static void scan_rest(const struct scan *s, const unsigned char *src, size_t count,
                       struct zmpi_range *range)
 {
-    union {
-        float f[GROUP];
-        double d[GROUP];
-    } rest;
-    const size_t kept = s->type == ZMPI_F32
-                            ? keep_below32(src, n, narrow(s->threshold), s->fill, rest.f)
-                            : keep_below64(src, n, s->threshold, s->fill, rest.d);
-    zmpi_range_of(s->type, &rest, kept, range);
+    union rest rest;
+    struct zmpi_range r;
+    *range = ZMPI_RANGE_EMPTY;
+    for (size_t i = 0; i < count; i += GROUP) {
+        const size_t n = count - i < GROUP ? count - i : GROUP;
+        if (zmpi_kernels() == &zmpi_kernels_scalar)
+            keep(s, src + i * s->width, n, &rest);
+        else
+            keep_avx2(s, src + i * s->width, n, &rest);
+        zmpi_range_of(s->type, &rest, n, &r);
+        zmpi_range_merge(range, &r);
+    }
+}
+
+/* May a block of this range have values that are left out? */
+static bool has_rest(const struct scan *s, const struct zmpi_range *r)
+{
+    const double largest = fmax(fabs(r->min), fabs(r->max)); /* inf if there is no element */
+    bool has = largest >= s->threshold || isfinite(r->fill);
+    for (int k = 0; k < ZMPI_FILLS; k++)
+        has |= r->min <= s->fill[k] && s->fill[k] <= r->max;
+    return has;
 }
 
 static void scan_below(const struct scan *s, const unsigned char *src, size_t count,
                        struct zmpi_range *range)
 {
     *range = ZMPI_RANGE_EMPTY;
-    for (size_t i = 0; i < count; i += GROUP) {
-        size_t n = count - i < GROUP ? count - i : GROUP;
+    for (size_t i = 0; i < count; i += BLOCK) {
+        const size_t n = count - i < BLOCK ? count - i : BLOCK;
         struct zmpi_range r;
         zmpi_range_of(s->type, src + i * s->width, n, &r);
-        double largest = fmax(fabs(r.min), fabs(r.max)); /* inf if there is no element */
-        bool has_rest = largest >= s->threshold || isfinite(r.fill);
-        for (int k = 0; k < ZMPI_FILLS; k++)
-            has_rest |= r.min <= s->fill[k] && s->fill[k] <= r.max;
-        if (has_rest)
+        if (has_rest(s, &r))
             scan_rest(s, src + i * s->width, n, &r);
         zmpi_range_merge(range, &r);
     }

@@ -23,7 +23,7 @@ KERNEL void take_strange(struct zmpi_range *r, const unsigned char *x)
 TARGET void NAME(range)(const void *src, size_t n, struct zmpi_range *r)
 {
     const unsigned char *x = src;
-    const F ordinary = f_set1((T)ZMPI_ORDINARY);
+    const F ordinary = f_set1((T)ZMPI_ORDINARY), infinity = f_set1((T)INFINITY);
     F low = f_set1((T)INFINITY), high = f_set1(-(T)INFINITY), fill = f_set1((T)r->fill);
     T l[LANES], h[LANES];
     size_t i = 0;
@@ -37,8 +37,9 @@ TARGET void NAME(range)(const void *src, size_t n, struct zmpi_range *r)
             const F or_nan = f_nan_where(strange, v);
             low = f_min(or_nan, low); /* gives the second operand if one is NaN */
             high = f_max(or_nan, high);
-            /* As long as there is no fill value, `fill` is infinity, which is skipped, too. */
-            unknown = m_or(unknown, m_differ(strange, f_bits(a), f_bits(fill)));
+            const V skipped = f_bits(f_min(a, infinity)); /* NaN becomes infinity */
+            const M finite = m_differ(strange, skipped, f_bits(infinity));
+            unknown = m_or(unknown, m_differ(finite, skipped, f_bits(fill)));
         }
         if (__builtin_expect(m_any(unknown), 0)) {
             take_strange(r, x + i * WIDTH);

@@ -13,7 +13,7 @@ enum { PARTS = 64, PART_LEAST = 16, SHIFT = 5, OF_PART = 4, OF_FEW = 16 };
 
 /* First only so many elements of each part are read, since in mostly empty data the first values
  * that tell something are far away. If all parts give fewer than NEAR_ENOUGH, all are read. */
-enum { NEAR = 1024, NEAR_ENOUGH = 64 };
+enum { NEAR = 256, NEAR_ENOUGH = 64 };
 
 /* Elements that are compared at a time while all are the same: many at first, then fewer. */
 enum { RUN_MOST = 1024, RUN_LEAST = 16, RUN_STEP = 8 };

@@ -11,7 +11,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* Samples of a block; at least TELLING of all, and one in ONE_IN, must tell something. */
-enum { BLOCK = 512, TELLING = 64, ONE_IN = 8 };
+enum { BLOCK = 128, TELLING = 64, ONE_IN = 8 };
 
 /* A value of 2^63 or more is a mark if all such values are alike. */
 enum { MARK = 63 };

@@ -55,7 +55,7 @@ struct zmpi_sample zmpi_sample_rows(enum zmpi_type type, const void *src, size_t
 }
 
 /* The longer rows of larger calls: one element for so many bytes. */
-enum { BYTES_PER_ELEMENT = 1 << 20, ROW_LEAST = 4 };
+enum { BYTES_PER_ELEMENT = 512 << 10, ROW_LEAST = 8 };
 
 /* Copies rows, whose length is a multiple of 16 bytes. */
 static void copy_rows(const struct zmpi_sample *s, size_t width, unsigned char *copy)

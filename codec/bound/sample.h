@@ -48,8 +48,8 @@ size_t zmpi_sample_step(size_t count, size_t n);
  * of the call's bytes (calls below 256 KiB: 256 elements). All that is read of the call is read
  * once, before the caches hold other data. */
 enum {
-    ZMPI_TAKEN_ROWS = 64,
-    ZMPI_TAKEN_ROW = 16,
+    ZMPI_TAKEN_ROWS = 32,
+    ZMPI_TAKEN_ROW = 32,
     ZMPI_TAKEN_MOST = ZMPI_TAKEN_ROWS * ZMPI_TAKEN_ROW
 };
 struct zmpi_taken {

@@ -23,13 +23,13 @@ static double lowest_bit(double x)
 /* Ordinary floats end after the first few. */
 static double unit_of(const struct zmpi_job *job, const struct zmpi_sample *s)
 {
-    const size_t n = s->rows > 1 ? s->rows : s->row < SAMPLES ? s->row : SAMPLES;
+    const size_t all = s->rows * s->row, n = all < SAMPLES ? all : SAMPLES;
     const size_t step = s->rows > 1 ? 0 : zmpi_sample_step(s->row, n);
     double unit = 0;
     for (size_t i = 0, others = 0; i < n; i++) {
         /* not the first of each row, which all have an even place */
-        const double x =
-            s->rows > 1 ? zmpi_sample_get(s, i, i % s->row) : zmpi_sample_get(s, 0, i * step);
+        const double x = s->rows > 1 ? zmpi_sample_get(s, i % s->rows, (i + i / s->rows) % s->row)
+                                     : zmpi_sample_get(s, 0, i * step);
         if (!(fabs(x) < job->keep) || !(fabs(x) > 0) || !isfinite(x))
             continue;
         const double bit = lowest_bit(x);

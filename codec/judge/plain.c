@@ -41,10 +41,11 @@ static const struct kind kinds[2] = {{23, 255, 1, 127, 32, 60, 8, 500, 0, 0xFFFF
                                      {20, 2047, 4, 1023, 100, 500, 1, 4000, UINT32_MAX, BELOW_F32}};
 
 /* high, low: the halves of words, for f32 both the whole word; before them stands one that differs
- * from the first. swapped: exponents of the swapped words. tells: -1 if a word tells something,
- * else 0. */
+ * from the first, behind them zeros, so that loops have a constant length and thus little code,
+ * which is rarely in a cache. swapped: exponents of the swapped words. tells: -1 if a word tells
+ * something, else 0. */
 struct block {
-    size_t n;
+    int n;
     uint32_t high[1 + BLOCK], low[1 + BLOCK];
     int32_t exponent[1 + BLOCK], swapped[1 + BLOCK], tells[1 + BLOCK];
 };
@@ -57,7 +58,7 @@ struct sums {
 /* Loads `n` words. (Constant widths make it a copy.) */
 INLINE void load(const unsigned char *at, size_t n, size_t width, struct block *b)
 {
-    b->n = n;
+    b->n = (int)n;
     for (size_t i = 0; i < n && width == 8; i++) {
         uint64_t word;
         memcpy(&word, at + 8 * i, sizeof word);
@@ -68,8 +69,11 @@ INLINE void load(const unsigned char *at, size_t n, size_t width, struct block *
         memcpy(b->low + 1, at, 4 * n);
         memcpy(b->high + 1, at, 4 * n);
     }
+    memset(b->high + 1 + n, 0, (BLOCK - n) * sizeof *b->high);
+    memset(b->low + 1 + n, 0, (BLOCK - n) * sizeof *b->low);
     b->high[0] = ~b->high[1];
     b->low[0] = b->low[1];
+    b->exponent[0] = b->swapped[0] = b->tells[0] = 0;
 }
 
 INLINE int least_of(int a, int b)
@@ -86,8 +90,8 @@ INLINE void classify(const struct kind *k, struct block *b, struct sums *s)
 {
     int even = 0, telling = 0, marks = 0, odd = 0, least = INT_MAX, most = 0;
     int mark_least = INT_MAX, mark_most = 0;
-    const int n = (int)b->n, first_mark = k->one + MARK;
-    for (int i = 1; i <= n; i++) {
+    const int first_mark = k->one + MARK;
+    for (int i = 1; i <= BLOCK; i++) {
         const uint32_t h = b->high[i], l = b->low[i];
         const int e = (int)(h >> k->place & k->most), is_mark = -(e >= first_mark);
         const int is_zero = -((h << 1 | (l & k->lower)) == 0);
@@ -104,11 +108,11 @@ INLINE void classify(const struct kind *k, struct block *b, struct sums *s)
         mark_least = least_of(mark_least, magnitude | (~is_mark & INT_MAX));
         mark_most = most_of(mark_most, magnitude & is_mark);
     }
-    s->words += n;
+    s->words += b->n;
     s->even |= even;
     s->telling += telling;
     s->marks += marks;
-    s->odd += odd;
+    s->odd += odd - (BLOCK - b->n); /* zeros count */
     s->least = least_of(s->least, least);
     s->most = most_of(s->most, most);
     s->mark_least = least_of(s->mark_least, mark_least);
@@ -119,11 +123,11 @@ INLINE void classify(const struct kind *k, struct block *b, struct sums *s)
 INLINE void compare_bytes(const struct kind *k, struct block *b, struct sums *s)
 {
     int mantissas = 0, like = 0, halves = 0;
-    const int n = (int)b->n, least = s->least, most = s->most, byte = (int)k->second;
+    const int least = s->least, most = s->most, byte = (int)k->second;
     const int byte_least = least >> byte, byte_most = most >> byte;
     const int half_least = least >> 3, half_most = most >> 3;
     const uint32_t ones = (1U << k->second) - 1, up = k->second, down = 16 - k->second;
-    for (int i = 1; i <= n; i++) {
+    for (int i = 1; i <= BLOCK; i++) {
         const uint32_t l = b->low[i];
         const int second = (int)(l >> 8 & 0x7F), half = (int)(l >> 23 & 0xFF);
         const int tells = -b->tells[i] & ((l & k->mantissa) != 0);
@@ -141,8 +145,8 @@ INLINE void compare_bytes(const struct kind *k, struct block *b, struct sums *s)
 INLINE void add_steps(const struct kind *k, const struct block *b, struct sums *s)
 {
     int here = 0, other = 0, included = 0, half_step = 0, half_steps = 0;
-    const int n = (int)b->n, one = k->one, first_mark = k->one + MARK;
-    for (int i = 2; i <= n; i++) {
+    const int one = k->one, first_mark = k->one + MARK;
+    for (int i = 1; i <= BLOCK; i++) {
         const int both = b->tells[i] & b->tells[i - 1];
         const int x = b->exponent[i], y = b->swapped[i], before = b->swapped[i - 1];
         const int datum = both & -(y < first_mark) & -(before < first_mark);

@@ -10,7 +10,8 @@
  * as if they were just computed, or others are, so that the caches hold those (cold). Prints
  * percentages, medians of the repetitions: type and byte order; all that is asked in each call; all
  * that is asked in the first call of a length; and the mean of 100 calls of a length. Then their
- * mean, median and worst, over the fields of one variable and over all.
+ * mean, median and worst, and the sum of all times over that of all coding, over the fields of one
+ * variable and over all.
  */
 #include <math.h>
 #include <stdio.h>
@@ -56,11 +57,12 @@ static void *allocate(size_t bytes)
     return room;
 }
 
-/* Processor time, since other programs run beside this one. */
+/* By the clock, which unlike that of the processor's time does not call the system. Medians leave
+ * out the repetitions that other programs interrupt. */
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -170,10 +172,10 @@ static void ask(struct field *f, int k, bool warm)
 /* What is printed of a field, in percent of coding. */
 struct figures {
     bool several;
-    double percent[FIGURES];
+    double percent[FIGURES], code; /* code: seconds of coding */
 };
 
-static void measure(struct field *f, int repetitions, bool warm, double percent[FIGURES])
+static void measure(struct field *f, int repetitions, bool warm, struct figures *of)
 {
     double s[PARTS];
     for (int k = 0; k < 2 * repetitions; k++)
@@ -182,10 +184,11 @@ static void measure(struct field *f, int repetitions, bool warm, double percent[
         s[part] = median(f->seconds[part], repetitions);
     /* zmpi_job_compress looks once more: once counts. */
     const double code = s[RANGE] + s[CODE] - s[LOOK], call = s[WRONG] + s[FILL] + s[LOOK];
-    percent[0] = 100 * s[WRONG] / code;
-    percent[1] = 100 * call / code;
-    percent[2] = 100 * (call + s[ONCE]) / code;
-    percent[3] = 100 * (call + s[ONCE] / CALLS) / code;
+    of->code = code;
+    of->percent[0] = 100 * s[WRONG] / code;
+    of->percent[1] = 100 * call / code;
+    of->percent[2] = 100 * (call + s[ONCE]) / code;
+    of->percent[3] = 100 * (call + s[ONCE] / CALLS) / code;
 }
 
 static void print_row(const char *name, const double percent[FIGURES])
@@ -196,17 +199,23 @@ static void print_row(const char *name, const double percent[FIGURES])
     printf("\n");
 }
 
-/* Mean, median and worst of the fields of one variable, or of all. */
+/* Mean, median, worst and sum of the fields of one variable, or of all. */
 static void print_sums(const struct figures *of, int fields, bool all)
 {
-    double mean[FIGURES] = {0}, middle[FIGURES], worst[FIGURES] = {0}, each[FIELDS];
+    double mean[FIGURES] = {0}, middle[FIGURES], worst[FIGURES] = {0}, sum[FIGURES] = {0};
+    double each[FIELDS], code;
     char name[40];
     int n = 0;
     for (int p = 0; p < FIGURES; p++) {
         n = 0;
+        code = 0;
         for (int i = 0; i < fields; i++)
-            if (all || !of[i].several)
+            if (all || !of[i].several) {
                 each[n++] = of[i].percent[p];
+                sum[p] += of[i].percent[p] * of[i].code;
+                code += of[i].code;
+            }
+        sum[p] /= code;
         for (int i = 0; i < n; i++) {
             mean[p] += each[i] / n;
             worst[p] = fmax(worst[p], each[i]);
@@ -217,6 +226,7 @@ static void print_sums(const struct figures *of, int fields, bool all)
     print_row(name, mean);
     print_row("  median", middle);
     print_row("  worst", worst);
+    print_row("  sum", sum);
 }
 
 /* Does the name begin as one of `several`, which commas separate? */
@@ -244,7 +254,7 @@ int main(int argc, char **argv)
         static struct field f;
         load(&f, argv[5 + i], own ? 0 : (size_t)(megabytes * 0x1p20));
         figures[i].several = is_of(argv[4], f.name);
-        measure(&f, repetitions, strcmp(argv[3], "warm") == 0, figures[i].percent);
+        measure(&f, repetitions, strcmp(argv[3], "warm") == 0, &figures[i]);
         print_row(f.name, figures[i].percent);
         free(f.data);
         free(f.stream);

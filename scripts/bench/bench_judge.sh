@@ -8,7 +8,7 @@
 #
 # Prints percentages of the time in which one thread finds the range and codes by fle: for type and byte order; for all questions of
 # every call; for those of the first call of a length; for the mean of 100 calls. There is a line for each field, then
-# the mean, median, worst and sum (of the times of all fields) of the fields of one variable, and of all. Builds what it needs in build.
+# the mean, median, worst and sum (of all times) of the fields of one variable, and of all. Builds what it needs in build.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh

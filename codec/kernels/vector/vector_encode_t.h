@@ -248,9 +248,7 @@ TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chu
     struct output o = output_begin(s, ZMPI_MAP_INTEGER, work, out);
     struct word_residuals r = {q, s->row, s->plane, work->edges.left, work->edges.above, v_set1(0)};
     find_edges(s, axes, &work->edges);
-    struct later none;
-    none.n = none.done = 0;
-    word_encode_blocks(s, &r, axes, 0, s->blocks, &none, &o.packer);
+    word_encode_blocks(s, &r, axes, 0, s->blocks, &o.packer);
     size_t size = output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, exceptions ? &list : NULL, work);
     out[3] = (unsigned char)rule->shift;
     return size;

@@ -112,7 +112,7 @@ VECTOR void half_pack(struct packer *p, const uint16_t *r, size_t blocks)
 #define X        H
 #define X_(name) h_##name
 #define X_LANES  HALVES
-#define X_PART   (4096 / WIDTH)
+#define X_PART   (2048 / WIDTH)
 #ifdef LANE_MASKS
 #define X_MASKS    true
 #define X_TOGETHER 8

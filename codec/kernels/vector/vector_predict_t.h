@@ -68,7 +68,7 @@ VECTOR void A(predict)(struct A(residuals) * n, size_t b, unsigned axes, W *to)
 
 /* Blocks from..end-1 to planes. */
 VECTOR void A(make_planes)(const struct shape *s, struct A(residuals) * residuals, unsigned axes,
-                           size_t from, size_t end, struct later *later, struct packer *p)
+                           size_t from, size_t end, struct packer *p)
 {
     enum { SOME = X_PART / ZMPI_BLOCK };
     _Alignas(64) W r[X_PART];
@@ -81,10 +81,8 @@ VECTOR void A(make_planes)(const struct shape *s, struct A(residuals) * residual
         for (unsigned i = 0; i < X_TOGETHER; i++)
             d[i] = A(residual)(&n, from + i, 0, axes, true);
         A(pack_together)(&own, d);
-        fetch_later(later, X_TOGETHER * ZMPI_BLOCK * WIDTH / 64);
     }
     *p = own;
-    fetch_later(later, 256);
 #endif
     for (size_t next; from < end; from = next) {
         next = end - from < SOME ? end : from + SOME;
@@ -94,32 +92,30 @@ VECTOR void A(make_planes)(const struct shape *s, struct A(residuals) * residual
         if (count < all)
             memset(r + count, 0, (all - count) * sizeof *r);
         A(pack)(p, r, next - from);
-        fetch_later(later, 256);
     }
     *residuals = n;
 }
 
 #define CASE(axes)                                                                                 \
     KERNEL void A(make_planes_##axes)(const struct shape *s, struct A(residuals) * n, size_t from, \
-                                      size_t end, struct later * later, struct packer * p)         \
+                                      size_t end, struct packer * p)                               \
     {                                                                                              \
-        A(make_planes)(s, n, axes, from, end, later, p);                                           \
+        A(make_planes)(s, n, axes, from, end, p);                                                  \
     }
 /* clang-format off */
         CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
 /* clang-format on */
 #undef CASE
 
-    TARGET
-    static void A(encode_blocks)(const struct shape *s, struct A(residuals) * n, unsigned axes,
-                                 size_t from, size_t end, struct later *later, struct packer *p)
+    TARGET static void A(encode_blocks)(const struct shape *s, struct A(residuals) * n,
+                                        unsigned axes, size_t from, size_t end, struct packer *p)
 {
     typedef void planes_fn(const struct shape *s, struct A(residuals) * n, size_t from, size_t end,
-                           struct later * later, struct packer * p);
+                           struct packer * p);
     static planes_fn *const along[] = {A(make_planes_0), A(make_planes_1), A(make_planes_2),
                                        A(make_planes_3), A(make_planes_4), A(make_planes_5),
                                        A(make_planes_6), A(make_planes_7)};
-    along[axes](s, n, from, end, later, p);
+    along[axes](s, n, from, end, p);
 }
 
 /* ---- words to integers ---- */
@@ -127,10 +123,9 @@ VECTOR void A(make_planes)(const struct shape *s, struct A(residuals) * residual
 /* Words i..end-1 of a line at x to q, one behind the other. The next line overwrites what is stored
  * behind them; the last one stores into memory that no tile uses. */
 VECTOR void A(take_words)(struct A(taking) * t, const unsigned char *x, size_t i, size_t end,
-                          struct ahead ahead, struct later *later, enum source source, W *q)
+                          struct ahead ahead, enum source source, W *q)
 {
     uint32_t mask;
-    fetch_far(x + i * WIDTH, (end - i) * WIDTH, ahead, later);
     for (; i + X_LANES <= end; i += X_LANES, q += X_LANES) {
         V word[X_LANES / LANES];
         for (unsigned k = 0; k < X_LANES / LANES; k++) {
@@ -169,19 +164,17 @@ VECTOR enum outcome A(encode)(const struct tile *f, unsigned axes, enum source s
     struct A(taking) t = A(taking_of)(f);
     struct A(residuals) n = {q, s->row, s->plane, e->left, e->above, X_(set1)(0)};
     size_t taken = 0, made = 0; /* words, blocks */
-    struct later later;
-    later.n = later.done = 0;
     if (axes > ZMPI_AXIS_X)
         find_edges(s, axes, e);
     for (size_t z = 0; z < l.z; z++)
         for (size_t y = 0; y < l.y; y++) {
             const unsigned char *x = l.at + z * l.plane + y * l.row;
-            const struct ahead ahead = coming_ahead(&coming, x, &later);
+            const struct ahead ahead = coming_ahead(&coming, x);
             for (size_t i = 0, end; i < l.words; i = end) {
                 const size_t have = taken - made * ZMPI_BLOCK;
                 end = i + (PART - have + X_LANES - 1) / X_LANES * X_LANES;
                 end = end < l.words ? end : l.words;
-                A(take_words)(&t, x, i, end, ahead, &later, source, q + taken);
+                A(take_words)(&t, x, i, end, ahead, source, q + taken);
                 taken += end - i;
                 const bool all = taken == s->count;
                 if (have + (end - i) < PART && !all)
@@ -192,8 +185,7 @@ VECTOR enum outcome A(encode)(const struct tile *f, unsigned axes, enum source s
                 if (o)
                     return o;
                 const size_t blocks = all ? s->blocks : taken / ZMPI_BLOCK;
-                A(encode_blocks)(s, &n, axes, made, blocks, &later, p);
-                later.n = later.done = 0;
+                A(encode_blocks)(s, &n, axes, made, blocks, p);
                 made = blocks;
             }
         }

@@ -103,11 +103,7 @@ VECTOR void put_bits(struct bits *b, uint32_t mask, size_t n)
  * cache, and AHEAD_NEAR bytes early into the first. (Prefetching the next tile's lines 32 KiB early
  * was 5 % slower. But they are already there where a tile is sampled first.)
  */
-#ifdef LANE_MASKS
 enum { AHEAD_FAR = 16384, AHEAD_NEAR = 4096 };
-#else
-enum { AHEAD_FAR = 10240, AHEAD_NEAR = 4096 };
-#endif
 
 /* The next line to prefetch. */
 struct cursor {
@@ -162,56 +158,17 @@ struct ahead {
     size_t far, near;
 };
 
-/* Memory to prefetch while planes are made. Prefetched all at once, its lines would wait for each
- * other, and the next ones for them. */
-struct later {
-    size_t n, done;
-    struct {
-        uintptr_t at, end;
-    } run[128];
-};
-
-VECTOR void fetch_later(struct later *l, size_t lines)
-{
-    while (lines > 0 && l->done < l->n) {
-        uintptr_t at = l->run[l->done].at;
-        const uintptr_t end = l->run[l->done].end;
-        for (; lines > 0 && at < end; lines--, at += 64)
-            v_prefetch((const void *)at, 0);
-        l->run[l->done].at = at;
-        l->done += at >= end;
-    }
-}
-
-/* Prefetches what lies far ahead of so many bytes at x. */
-VECTOR void fetch_far(const unsigned char *x, size_t bytes, struct ahead ahead, struct later *l)
-{
-#ifdef LANE_MASKS
-    const uintptr_t at = (uintptr_t)x + ahead.far;
-    if (ahead.far && l->n < sizeof l->run / sizeof *l->run) {
-        l->run[l->n].at = at;
-        l->run[l->n++].end = at + bytes;
-    }
-#else /* fetch does */
-    (void)x, (void)bytes, (void)ahead, (void)l;
-#endif
-}
-
 VECTOR void fetch(const unsigned char *x, struct ahead ahead)
 {
-#ifndef LANE_MASKS /* slow enough to need no prefetch */
     v_prefetch(x, ahead.far);
-#endif
     __builtin_prefetch((const void *)((uintptr_t)x + ahead.near));
 }
 
 /* A row's last byte may lie in a cache line that no step of 64 bytes reaches. */
-VECTOR struct ahead coming_ahead(struct coming *c, const unsigned char *x, struct later *l)
+VECTOR struct ahead coming_ahead(struct coming *c, const unsigned char *x)
 {
     const struct ahead ahead = {c->cached ? 0 : cursor_ahead(&c->far, x),
                                 cursor_ahead(&c->near, x)};
-    const unsigned char *last = x + c->near.l.words * WIDTH - 1;
-    fetch_far(last, 1, ahead, l);
-    fetch(last, ahead);
+    fetch(x + c->near.l.words * WIDTH - 1, ahead);
     return ahead;
 }

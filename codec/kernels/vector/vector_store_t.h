@@ -28,7 +28,8 @@ VECTOR struct A(writer) A(writer_of)(const struct job *j, const W *q, struct con
     const bool one = l.y == 1 && l.z == 1;
     if (j->stream && !one)
         for (size_t i = 0; i < some; i++)
-            fetch_end(l.at, i * step + bytes - 1);
+            if ((uintptr_t)(l.at + i * step + bytes) % LINE)
+                fetch_end(l.at, i * step + bytes - 1);
     return (struct A(writer)){.q = q,
                               .left = l.words,
                               .to = j->dst->at,
@@ -118,7 +119,8 @@ VECTOR void A(write_run)(struct A(writer) * o, size_t end, bool stream, bool pat
         f.left = run;
         if (stream && ahead) {
             const size_t two = 2 * (run * WIDTH + gap);
-            fetch_end(f.to, ahead);
+            if ((uintptr_t)(f.to + ahead + 1) % LINE)
+                fetch_end(f.to, ahead);
             /* The run's first line also holds words of the tile before this one. It has left the
              * near cache since, so prefetch it. A line that is written whole needs no prefetch. */
             if ((uintptr_t)(f.to + two) % LINE)

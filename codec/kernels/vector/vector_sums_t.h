@@ -40,9 +40,10 @@ VECTOR struct A(reader) A(reader_of)(const struct job *j, size_t unit, X carry, 
 }
 
 /* Makes the next band, or the residuals that are left. */
-VECTOR void A(reader_next)(struct A(reader) * p, const struct shape *s, unsigned axes, W *to)
+VECTOR void A(reader_next)(struct A(reader) * p, const struct shape *s, unsigned axes, W *to,
+                           size_t words)
 {
-    const size_t left = s->blocks - p->u.coded.block, most = X_BAND / ZMPI_BLOCK;
+    const size_t left = s->blocks - p->u.coded.block, most = words / ZMPI_BLOCK;
     if (axes & ZMPI_AXIS_X)
         A(unpack_sums)(&p->u, &p->carry, left < most ? left : most, to);
     else
@@ -55,7 +56,7 @@ VECTOR void A(reader_until)(struct A(reader) * p, size_t end, const struct shape
 {
     for (end = end < s->count ? end : s->count; p->have < end; p->have += X_BAND) {
         const size_t at = p->have & (p->ring - 1);
-        A(reader_next)(p, s, axes, p->x + at);
+        A(reader_next)(p, s, axes, p->x + at, X_BAND);
         if (at == 0 && p->have)
             for (size_t i = 0; i < X_BAND; i += X_LANES)
                 X_(store)(p->x + p->ring + i, X_(load)(p->x + i));
@@ -282,11 +283,11 @@ VECTOR W A(sum_flat)(const struct job *j, unsigned axes, W first, struct convers
     unsigned char tail[TAIL];
     struct A(integers) r = A(integers_of)(j, X_BAND, how);
     struct A(reader) p = A(reader_of)(j, X_BAND, X_(set1)(first), tail);
-    for (size_t at = 0; at < j->s->count; at += X_BAND) {
+    for (size_t at = 0; at < j->s->count; at += X_BAND / 2) {
         const size_t left = j->s->count - at;
         A(begin_again)(&r);
-        A(reader_next)(&p, j->s, axes, r.to);
-        A(put)(&r, left < X_BAND ? left : X_BAND, at);
+        A(reader_next)(&p, j->s, axes, r.to, X_BAND / 2);
+        A(put)(&r, left < X_BAND / 2 ? left : X_BAND / 2, at);
     }
     A(write_until)(&r.out, j->s->count);
     return r.seen;

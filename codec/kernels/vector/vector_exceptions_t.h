@@ -169,14 +169,47 @@ VECTOR uint32_t replace_next(struct replacer *e, V word[VECTORS])
  * the words for the bits in these masks. */
 struct patch {
     const unsigned char *masks; /* NULL: there are none */
-    const U *words;
+    const U *words;             /* NULL: all are `fill` */
+    V fill;
 };
+
+/* The masks of all blocks; 0 where a block has no exceptions. */
+KERNEL void spread_masks(const struct shape *s, const struct parts *p, uint32_t *mask)
+{
+    const unsigned char *from = p->masks;
+    for (size_t b = 0; b < s->blocks; b++) {
+        const uint32_t marked = p->lengths[b] >> 7;
+        mask[b] = zmpi_load32(from) & (0 - marked); /* values lie behind the last mask */
+        from += 4 * marked;
+    }
+}
+
+/* Does every block with exceptions have one value, the same in all? */
+KERNEL bool values_equal(const struct parts *p)
+{
+    const size_t values = (size_t)(p->values - p->masks) / sizeof(uint32_t);
+    const U first = load_word(p->values);
+    const unsigned char *v = p->values;
+    V unlike = v_set1(0);
+    if ((size_t)(p->end - v) != values * WIDTH)
+        return false;
+    for (; p->end - v >= (ptrdiff_t)sizeof(V); v += sizeof(V))
+        unlike = v_or(unlike, v_sub(v_load((const U *)(const void *)v), v_set1(first)));
+    for (; v < p->end; v += WIDTH)
+        unlike = v_or(unlike, v_set1(load_word(v) - first));
+    return !m_any(v_differ(unlike, v_set1(0)));
+}
 
 KERNEL struct patch patch_of(const struct shape *s, const struct parts *p,
                              struct zmpi_chunk_work *work)
 {
     struct replacer e = replacer_of(p);
     U *const words = (U *)(void *)work->patches;
+    const struct patch patch = {(const unsigned char *)work->exception, words, v_set1(0)};
+    if (values_equal(p)) {
+        spread_masks(s, p, work->exception);
+        return (struct patch){patch.masks, NULL, v_set1(load_word(p->values))};
+    }
     for (size_t b = 0; b < s->blocks; b++) {
         V v[VECTORS];
         for (unsigned k = 0; k < VECTORS; k++)
@@ -185,12 +218,12 @@ KERNEL struct patch patch_of(const struct shape *s, const struct parts *p,
         for (unsigned k = 0; k < VECTORS; k++)
             v_store(words + b * ZMPI_BLOCK + k * LANES, v[k]);
     }
-    return (struct patch){(const unsigned char *)work->exception, words};
+    return patch;
 }
 
 /* Puts exceptions into a vector of words that begins at any element. */
 VECTOR V patch_at(const struct patch *p, size_t at, V word)
 {
     const uint32_t mask = zmpi_load32(p->masks + at / 8) >> at % 8;
-    return v_choose_at(word, v_load(p->words + at), mask, 0);
+    return v_choose_at(word, p->words ? v_load(p->words + at) : p->fill, mask, 0);
 }

@@ -17,7 +17,8 @@
  * alignment, so that residuals are a band ahead.
  */
 
-enum { A(MARGIN) = 32 };
+/* PIECE: residuals that are made together. */
+enum { A(MARGIN) = 32, A(PIECE) = X_BAND / 2 };
 
 struct A(reader) {
     struct unpacker u;
@@ -39,11 +40,10 @@ VECTOR struct A(reader) A(reader_of)(const struct job *j, size_t unit, X carry, 
     return p;
 }
 
-/* Makes the next band, or the residuals that are left. */
-VECTOR void A(reader_next)(struct A(reader) * p, const struct shape *s, unsigned axes, W *to,
-                           size_t words)
+/* Makes the next residuals, or those that are left. */
+VECTOR void A(reader_next)(struct A(reader) * p, const struct shape *s, unsigned axes, W *to)
 {
-    const size_t left = s->blocks - p->u.coded.block, most = words / ZMPI_BLOCK;
+    const size_t left = s->blocks - p->u.coded.block, most = A(PIECE) / ZMPI_BLOCK;
     if (axes & ZMPI_AXIS_X)
         A(unpack_sums)(&p->u, &p->carry, left < most ? left : most, to);
     else
@@ -54,11 +54,11 @@ VECTOR void A(reader_next)(struct A(reader) * p, const struct shape *s, unsigned
  * where a band may continue. */
 VECTOR void A(reader_until)(struct A(reader) * p, size_t end, const struct shape *s, unsigned axes)
 {
-    for (end = end < s->count ? end : s->count; p->have < end; p->have += X_BAND) {
+    for (end = end < s->count ? end : s->count; p->have < end; p->have += A(PIECE)) {
         const size_t at = p->have & (p->ring - 1);
-        A(reader_next)(p, s, axes, p->x + at, X_BAND);
-        if (at == 0 && p->have)
-            for (size_t i = 0; i < X_BAND; i += X_LANES)
+        A(reader_next)(p, s, axes, p->x + at);
+        if (at < X_BAND && p->have > at)
+            for (size_t i = at; i < at + A(PIECE); i += X_LANES)
                 X_(store)(p->x + p->ring + i, X_(load)(p->x + i));
     }
 }
@@ -169,7 +169,7 @@ VECTOR W A(sum_rows)(const struct job *j, const struct shape *s, unsigned axes, 
         for (size_t y = 0, words; y < s->y; y += b.rows, at += words) {
             b.rows = s->y - y < most ? s->y - y : most;
             words = b.rows * row;
-            A(reader_until)(&p, at + words + X_BAND, s, axes);
+            A(reader_until)(&p, at + words + A(PIECE), s, axes);
             if (y == 0 || !(axes & ZMPI_AXIS_Z))
                 A(begin_again)(&r);
             b.x = A(reader_at)(&p, at);
@@ -262,7 +262,7 @@ VECTOR W A(sum_planes)(const struct job *j, const struct shape *s, unsigned axes
             X_(store)(kept + k, X_(set1)(first));
     for (size_t z = 0, at = 0, n; z < s->z; z += n, at += n * plane) {
         n = s->z - z < most ? s->z - z : most;
-        A(reader_until)(&p, at + n * plane + X_BAND, s, axes);
+        A(reader_until)(&p, at + n * plane + A(PIECE), s, axes);
         A(begin_again)(&r);
         const W *x = A(reader_at)(&p, at);
         for (size_t i = 0; i < n; i++)
@@ -283,11 +283,11 @@ VECTOR W A(sum_flat)(const struct job *j, unsigned axes, W first, struct convers
     unsigned char tail[TAIL];
     struct A(integers) r = A(integers_of)(j, X_BAND, how);
     struct A(reader) p = A(reader_of)(j, X_BAND, X_(set1)(first), tail);
-    for (size_t at = 0; at < j->s->count; at += X_BAND / 2) {
+    for (size_t at = 0; at < j->s->count; at += A(PIECE)) {
         const size_t left = j->s->count - at;
         A(begin_again)(&r);
-        A(reader_next)(&p, j->s, axes, r.to, X_BAND / 2);
-        A(put)(&r, left < X_BAND / 2 ? left : X_BAND / 2, at);
+        A(reader_next)(&p, j->s, axes, r.to);
+        A(put)(&r, left < A(PIECE) ? left : A(PIECE), at);
     }
     A(write_until)(&r.out, j->s->count);
     return r.seen;

@@ -14,7 +14,7 @@
  * do integers: rows of any length need no padding. What is stored behind a row is
  * overwritten by the next one. Integers are made in bands, so that memory gets words one after
  * another; and what was stored since words went past the caches is slow to load in another
- * alignment, so that residuals are a band ahead.
+ * alignment, so that residuals are PIECE ahead.
  */
 
 /* PIECE: residuals that are made together. */

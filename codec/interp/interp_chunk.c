@@ -123,8 +123,10 @@ static void keep_decoded(struct zmpi_interp_work *w, const struct zmpi_interp_ru
         const double x = zmpi_interp_value(rule->type, zmpi_interp_word(src, extent, i, width), 0);
         const double y = (base + (double)v) * rule->unit;
         const double z = rule->type == ZMPI_F64 ? y : (double)(float)y;
-        if (!w->exception[i] && (z < x || z > x) && zmpi_grids_of(rule->grids, x))
+        if (!w->exception[i] && (z < x || z > x) && zmpi_grids_of(rule->grids, x)) {
             w->exception[i] = 2;
+            w->sure = false;
+        }
     }
 }
 
@@ -143,6 +145,7 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
         return store(extent, src, width, dst, decoded);
     w->mode = ENCODE;
     w->decoded = rule->decoded;
+    w->wanted = !w->sure || rule->flare || rule->grids || decoded;
     bool constant;
     if (rule->flare) {
         constant = zmpi_flare_encode(w, extent);
@@ -193,6 +196,7 @@ uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_inte
     const bool decoded = w->loops->decoded[is_f64](w, rule, extent, src, base);
     w->mode = ENCODE;
     w->watch = w->decoded = decoded;
+    w->wanted = false;
     w->seen = w->off = 0;
     w->unlike = false;
     run_set(w, set, choose);
@@ -237,6 +241,7 @@ static enum zmpi_status take_codes(struct zmpi_interp_work *w, const struct zmpi
     struct zmpi_interp_set set = rule->flare ? zmpi_interp_flat : rule->set[number];
     zmpi_interp_layout(w, &set, extent);
     w->mode = DECODE;
+    w->wanted = true;
     if (rule->flare)
         return zmpi_flare_decode(w, extent, at, (size_t)(end - at)) ? ZMPI_OK : ZMPI_ERR_CORRUPT;
     w->lag = set.family == ZMPI_INTERP_PLANES ? set.lag : 0;

@@ -112,7 +112,7 @@ unsigned char *zmpi_interp_put_exceptions(struct zmpi_interp_work *w, const size
 {
     const size_t n = extent[0] * extent[1] * extent[2];
     unsigned char *kind = w->exception, any = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && !(w->sure && !w->flare); i++)
         any |= kind[i];
     if (!any)
         return at;

@@ -28,7 +28,7 @@ static void merge_row(int32_t *restrict dst, int n, const int32_t *restrict even
 static void merge_sizes(unsigned char *restrict dst, int n, const unsigned char *restrict even,
                         const unsigned char *restrict odd)
 {
-    const size_t m = whole((size_t)n + 1, 32) / 2;
+    const size_t m = whole((size_t)n + 1, 64) / 2;
     for (size_t i = 0; i < m; i++) {
         dst[2 * i] = even[i];
         dst[2 * i + 1] = odd[i];
@@ -147,25 +147,29 @@ static const int32_t *even_row(const int32_t *first, size_t apart, int j, int ev
 static void cubic(int32_t *restrict out, const int32_t *a, const int32_t *b, const int32_t *c,
                   const int32_t *d, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    const size_t m = whole(n, 16);
+    for (size_t i = 0; i < m; i++)
         out[i] = add(minus(times(add(b[i], c[i]), 9), add(a[i], d[i])), 8) >> 4;
 }
 
 static void linear(int32_t *restrict out, const int32_t *b, const int32_t *c, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    const size_t m = whole(n, 16);
+    for (size_t i = 0; i < m; i++)
         out[i] = add(times(add(b[i], c[i]), 8), 8) >> 4;
 }
 
 static void mean2(int32_t *restrict out, const int32_t *b, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    const size_t m = whole(n, 16);
+    for (size_t i = 0; i < m; i++)
         out[i] = add(add(out[i], b[i]), 1) >> 1;
 }
 
 static void mean3(int32_t *restrict out, const int32_t *b, const int32_t *c, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    const size_t m = whole(n, 16);
+    for (size_t i = 0; i < m; i++)
         out[i] = add(add(times(add(out[i], c[i]), 5), times(b[i], 6)), 8) >> 4;
 }
 
@@ -259,18 +263,15 @@ static int sum_sizes(struct zmpi_interp_work *w, const struct level *l, unsigned
             continue;
         const struct cells *e = &l->of[p ^ axis];
         const unsigned char *a = sizes_of(e, s->z, s->y), *b = a + 1;
-        size_t n = s->n;
+        const size_t last = (size_t)(s->rows - 1) * e->row;
+        const bool ends = axis == ZMPI_AXIS_Y && s->y + s->rows == e->n[1]; /* no row follows */
         if (axis == ZMPI_AXIS_Z)
             b = s->z + 1 < e->n[0] ? a + e->plane : a;
-        if (axis == ZMPI_AXIS_Y) {
+        if (axis == ZMPI_AXIS_Y)
             b = a + e->row;
-            if (s->y + s->rows == e->n[1]) { /* nothing follows the last row */
-                const size_t last = (size_t)(s->rows - 1) * e->row;
-                add_sizes(w->sums + last, a + last, a + last, (size_t)c->n[2], !axes);
-                n = last;
-            }
-        }
-        add_sizes(w->sums, a, b, n, !axes);
+        add_sizes(w->sums, a, b, ends ? last : whole(s->n, 32), axes == 0);
+        if (ends)
+            add_sizes(w->sums + last, a + last, a + last, whole((size_t)c->n[2], 32), axes == 0);
         axes++;
     }
     return axes;
@@ -279,23 +280,6 @@ static int sum_sizes(struct zmpi_interp_work *w, const struct level *l, unsigned
 /* ---- coding ---- */
 
 enum { FEW_POINTS = 64 };
-
-/* Makes codes of values less predictions, in steps of 2^bits; the values become the decoded ones.
- */
-static void quantize(int32_t *restrict value, unsigned char *restrict size,
-                     const int32_t *restrict predicted, int32_t *restrict code,
-                     unsigned char *restrict symbol, size_t n, int bits)
-{
-    const int32_t half = 1 << (bits - 1);
-    for (size_t i = 0; i < n; i++) {
-        const int32_t d = value[i] == NO_VALUE ? 0 : minus(value[i], predicted[i]);
-        const int32_t c = add(d, half) >> bits;
-        code[i] = c;
-        value[i] = add(predicted[i], times(c, 1u << bits));
-        size[i] = size_of(c);
-        symbol[i] = symbol_of(c);
-    }
-}
 
 /* Counts the values that are not whole steps from their predictions: hardly any, if they were
  * decoded before. */
@@ -328,46 +312,27 @@ static void try_row(struct zmpi_interp_work *w, const int32_t *value, const int3
         w->tried[code[i]]++;
 }
 
-/* Encodes a strip whose prediction is in scratch[1]. sums: NULL for anchors, which have a context
- * of their own. */
-static void encode_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
-                         const uint16_t *sums, int axes, int bits)
+/* Codes a strip. sums: as in struct coded; NULL: anchors, which have a context of their own. */
+static void code_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
+                       const uint16_t *sums, int axes, int bits)
 {
-    const int32_t *predicted = w->scratch[1];
-    int32_t *value = row_of(c, s->z, s->y), *code = w->scratch[3];
+    const struct coded by = {w->scratch[1], bits, sums, axes, !sums};
+    int32_t *value = row_of(c, s->z, s->y);
     const int32_t *before = whole_before(w, c, s);
+    if (w->mode == DECODE) {
+        take_strip(w, c, s, &by, value);
+        keep_whole(w, c, s, before);
+        return;
+    }
     if (before)
         subtract(value, value, before, s->n);
     for (int k = 0; k < s->rows && w->watch; k++) {
         const size_t at = (size_t)k * c->row;
-        w->off += count_off(value + at, predicted + at, (size_t)c->n[2], bits);
+        w->off += count_off(value + at, by.predicted + at, (size_t)c->n[2], bits);
         w->seen += (size_t)c->n[2];
     }
-    quantize(value, sizes_of(c, s->z, s->y), predicted, code, w->symbols, s->n, bits);
+    put_strip(w, c, s, &by);
     keep_whole(w, c, s, before);
-    pad_sizes(c, s);
-    if (sums)
-        make_contexts(w, c, s, sums, axes);
-    for (int k = 0; k < s->rows; k++) {
-        const size_t at = (size_t)k * c->row;
-        put_row(w, code + at, w->symbols + at, w->contexts + at, (size_t)c->n[2]);
-    }
-}
-
-static void decode_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
-                         const uint16_t *sums, int axes, int bits)
-{
-    take_strip(w, c, s, sums, axes, !sums, w->scratch[1], bits, row_of(c, s->z, s->y));
-    keep_whole(w, c, s, whole_before(w, c, s));
-}
-
-static void code_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
-                       const uint16_t *sums, int axes, int bits)
-{
-    if (w->mode == DECODE)
-        decode_strip(w, c, s, sums, axes, bits);
-    else
-        encode_strip(w, c, s, sums, axes, bits);
 }
 
 static void code_class(struct zmpi_interp_work *w, const struct level *l, unsigned p, unsigned way,
@@ -411,7 +376,7 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
                 subtract(w->scratch[0], value, row_of(c, s.z - (int)w->lag, s.y), s.n);
             try_row(w, differs ? w->scratch[0] : value, w->scratch[1], s.n, bits);
         }
-        uint64_t cost = zmpi_interp_entropy(w->logs, w->tried, ZMPI_INTERP_MAGNITUDE + 1);
+        uint64_t cost = entropy(w->logs, w->tried, ZMPI_INTERP_MAGNITUDE + 1);
         cost += (uint64_t)w->tried[ZMPI_INTERP_MAGNITUDE] << 18; /* larger ones cost more */
         const size_t now = zmpi_interp_known(w) ? w->off : SIZE_MAX;
         if (now < fewest || (now == fewest && cost < least)) {
@@ -485,5 +450,6 @@ static void lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, boo
             merge_values(level, set->axes, &w->level[l - 1].of[0], true);
         merge_level_sizes(level, set->axes, &w->level[l - 1].of[0]);
     }
-    merge_values(&w->level[0], set->axes, &w->flat, true);
+    if (w->wanted)
+        merge_values(&w->level[0], set->axes, &w->flat, true);
 }

@@ -2,6 +2,7 @@
 #ifdef __x86_64__
 #define LOOPS     zmpi_interp_loops_avx2
 #define PUT_WORDS NULL
+#define PUT_ROWS  NULL
 #define TAKE_ROWS NULL
 #include "interp/interp_loops_t.h"
 #endif

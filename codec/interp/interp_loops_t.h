@@ -1,7 +1,7 @@
 /*
  * interp_loops_t.h - template, included once per instruction set: the loops of encoder 3 that take
  * most time. They are simple, so that compilers turn them into vectors. LOOPS: the table's name;
- * PUT_WORDS, TAKE_ROWS: functions of this set, or NULL.
+ * PUT_WORDS, PUT_ROWS, TAKE_ROWS: functions of this set, or NULL.
  */
 #include <math.h>
 #include <string.h>
@@ -11,6 +11,25 @@
 /* Integers of a chunk are at most this far from its base. Then products with all weights fit 32
  * bits. */
 #define REACH 33554432.0
+
+/* A float of n, which is exact, has the exponent and the place in `logs`. */
+static uint32_t log2_of(const uint32_t *logs, uint32_t n)
+{
+    const float f = (float)(int32_t)n;
+    uint32_t b;
+    memcpy(&b, &f, sizeof b);
+    return ((b >> 23) - 127) << 15 | logs[b >> 13 & 1023];
+}
+
+static uint64_t entropy(const uint32_t *logs, const uint32_t *counts, size_t n)
+{
+    uint64_t total = 0, bits = 0;
+    for (size_t s = 0; s < n; s++) {
+        total += counts[s];
+        bits += (uint64_t)counts[s] * log2_of(logs, counts[s]);
+    }
+    return total ? total * log2_of(logs, (uint32_t)total) - bits : 0;
+}
 
 /* Returns the place eight rows on, to prefetch; in the last rows of the tile, the row itself. */
 static const unsigned char *row_ahead(const struct zmpi_rows *rows, const size_t extent[3],
@@ -50,6 +69,8 @@ const struct zmpi_interp_loops LOOPS = {
     .verify = {verify32, verify64},
     .lattice = lattice,
     .lorenzo = lorenzo,
+    .entropy = entropy,
     .put_words = PUT_WORDS,
+    .put_rows = PUT_ROWS,
     .take_rows = TAKE_ROWS,
 };

@@ -26,8 +26,8 @@ static int32_t start_row(const struct cells *c, unsigned axes, int z, int y, int
 }
 
 /* Makes the difference d of each element of a row. An element without a value gets the d that costs
- * least. */
-static void differ(const int32_t *row, const int32_t *sum, size_t n, bool by_x, uint32_t last,
+ * least. Returns whether there are such elements. */
+static bool differ(const int32_t *row, const int32_t *sum, size_t n, bool by_x, uint32_t last,
                    uint32_t *restrict d)
 {
     uint32_t none = 0;
@@ -38,31 +38,33 @@ static void differ(const int32_t *row, const int32_t *sum, size_t n, bool by_x, 
     for (size_t i = 0; i < n && none; i++)
         if (row[i] == NO_VALUE)
             d[i] = !by_x ? 0 : i ? d[i - 1] : last;
+    return none;
 }
 
-static void encode_row(struct zmpi_interp_work *w, const struct cells *c, unsigned axes,
-                       const struct strip *s)
+/* Predicts the rows of a strip, to scratch[1]; elements without a value become what is predicted.
+ */
+static void predict_rows(struct zmpi_interp_work *w, const struct cells *c, unsigned axes,
+                         const struct strip *s)
 {
-    int32_t *row = row_of(c, s->z, s->y), *sum = w->scratch[1];
     uint32_t *d = (uint32_t *)w->scratch[2] + 1;
-    int32_t *restrict code = w->scratch[3];
-    unsigned char *restrict size = sizes_of(c, s->z, s->y), *restrict symbol = w->symbols;
-    d[-1] = (uint32_t)start_row(c, axes, s->z, s->y, sum);
-    differ(row, sum, s->n, axes & ZMPI_AXIS_X, d[-1], d);
-    for (size_t i = 0; i < s->n; i++) {
-        row[i] = (int32_t)((uint32_t)sum[i] + d[i]);
-        code[i] = (int32_t)(axes & ZMPI_AXIS_X ? d[i] - d[i - 1] : d[i]);
-        size[i] = size_of(code[i]);
-        symbol[i] = symbol_of(code[i]);
+    const size_t n = (size_t)c->n[2];
+    for (int k = 0; k < s->rows; k++) {
+        int32_t *restrict row = row_of(c, s->z, s->y + k);
+        int32_t *restrict predicted = w->scratch[1] + (size_t)k * c->row;
+        d[-1] = (uint32_t)start_row(c, axes, s->z, s->y + k, predicted);
+        const bool none = differ(row, predicted, n, axes & ZMPI_AXIS_X, d[-1], d);
+        for (size_t i = 0; i < n && none; i++)
+            row[i] = (int32_t)((uint32_t)predicted[i] + d[i]);
+        for (size_t i = 0; i < n && axes & ZMPI_AXIS_X; i++)
+            predicted[i] = (int32_t)((uint32_t)predicted[i] + d[(ptrdiff_t)i - 1]);
     }
-    put_row(w, code, symbol, w->contexts, s->n);
 }
 
 static void decode_rows(struct zmpi_interp_work *w, const struct cells *c, unsigned axes,
                         const struct strip *s)
 {
     int32_t *sum = w->scratch[1], *codes = w->scratch[3];
-    take_strip(w, c, s, NULL, 0, false, NULL, 0, codes);
+    take_strip(w, c, s, &(struct coded){0}, codes);
     for (int k = 0; k < s->rows; k++) {
         int32_t *restrict row = row_of(c, s->z, s->y + k);
         const int32_t *restrict code = codes + (size_t)k * c->row;
@@ -93,16 +95,15 @@ static void lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_set *se
                               : (int32_t)((uint32_t)c->value[i] + (1u << (bits - 1))) >> bits;
     for (int z = 0; z < c->n[0]; z++)
         for (int y = 0; y < c->n[1];) {
-            const struct strip s = w->mode == DECODE ? next_strip(c, z, y) : strip_of(c, z, y, 1);
+            const struct strip s = next_strip(c, z, y);
             y += s.rows;
             if (w->mode == DECODE) {
                 decode_rows(w, c, set->axes, &s);
                 continue;
             }
-            make_contexts(w, c, &s, NULL, 0);
-            encode_row(w, c, set->axes, &s);
-            pad_sizes(c, &s);
+            predict_rows(w, c, set->axes, &s);
+            put_strip(w, c, &s, &(struct coded){.predicted = w->scratch[1]});
         }
-    for (size_t i = 0; i < all; i++)
+    for (size_t i = 0; i < all && w->wanted; i++)
         c->value[i] = (int32_t)((uint32_t)c->value[i] << bits);
 }

@@ -102,7 +102,7 @@ static uint64_t plane_cost(struct zmpi_interp_work *w, unsigned axes, int z, int
             try_between(w, exact, first, next, dx);
         }
     }
-    return zmpi_interp_entropy(w->logs, w->tried, ZMPI_INTERP_MAGNITUDE + 1) +
+    return entropy(w->logs, w->tried, ZMPI_INTERP_MAGNITUDE + 1) +
            ((uint64_t)w->tried[ZMPI_INTERP_MAGNITUDE] << 18);
 }
 

@@ -36,18 +36,22 @@ static inline uint32_t is_below(uint32_t a, uint32_t b)
 /* Puts one pair's symbol into a lane's state x. With its frequency f and first slot, x becomes x /
  * f * 4096 + x % f + first. If that would not fit 32 bits, the lower 16 bits of x are written
  * first. */
-static inline unsigned char *put_symbol(const uint32_t *slots, unsigned pair, unsigned char *at,
+static inline unsigned char *put_symbol(const uint64_t *slots, unsigned pair, unsigned char *at,
                                         uint32_t *state)
 {
-    const uint32_t f = (slots[pair] & (WHOLE - 1)) + 1, gives = !is_below(*state >> 20, f);
+    const uint32_t inverse = (uint32_t)slots[pair], s = (uint32_t)(slots[pair] >> 32);
+    const uint32_t rest = s & (WHOLE - 1);
+    const uint64_t below = ((uint64_t)(WHOLE - rest) << 20) - 1;
+    const int64_t gives = (int64_t)(below - *state) >> 63; /* -1 or 0, without a branch */
     zmpi_store16(at - 2, (uint16_t)*state);
-    const uint32_t x = *state >> 16 * gives;
-    *state = (x / f << PRECISION) + x % f + (slots[pair] >> PRECISION);
-    return at - 2 * gives;
+    const uint32_t x = *state >> (gives & 16);
+    const uint64_t q = (uint64_t)(x + (s >> 28)) * inverse >> (31 + (s >> 24 & 15));
+    *state = x + (s >> PRECISION & (WHOLE - 1)) + (uint32_t)q * rest;
+    return at + 2 * gives;
 }
 
 /* Writes the words of all codes, backwards from `end`; returns where they begin. */
-static ALWAYS_INLINE unsigned char *put_words(const struct codes *c, const uint32_t *slots,
+static ALWAYS_INLINE unsigned char *put_words(const struct codes *c, const uint64_t *slots,
                                               unsigned lanes, unsigned char *end,
                                               uint32_t states[16])
 {
@@ -57,8 +61,11 @@ static ALWAYS_INLINE unsigned char *put_words(const struct codes *c, const uint3
     memcpy(state, states, sizeof state);
     for (size_t r = c->row_count; r-- > 0;) {
         const size_t rest = c->rows[r] % lanes;
-        for (size_t k = rest; k-- > 0;)
-            at = put_symbol(slots, *--pair, at, &state[k]);
+        pair -= rest;
+#pragma GCC unroll 16
+        for (unsigned k = lanes; k-- > 0;) /* constant places: states stay in registers */
+            if (k < rest)
+                at = put_symbol(slots, pair[k], at, &state[k]);
         for (size_t g = c->rows[r] / lanes; g-- > 0;) {
             pair -= lanes;
 #pragma GCC unroll 16
@@ -70,15 +77,31 @@ static ALWAYS_INLINE unsigned char *put_words(const struct codes *c, const uint3
     return at;
 }
 
-/* Fills in first slot and frequency of each pair, from the table of its context. */
+/*
+ * What put_symbol needs of a frequency f and its first slot, from the lowest bit on: an inverse m
+ * in 32 bits, 4096 - f in 12, the first slot in 12, t in 4, and whether m is rounded down. 2^t is
+ * the power of two at f or above; m is 2^(31 + t) / f. States are below 2^20 f here. So x m >> (31
+ * + t) is x / f if m is rounded up by at most 2^(11 + t) / f of 1 / f; else (x + 1) m is used, with
+ * m rounded down. One of the two holds, as their sum is 1.
+ */
+static uint64_t slot_of(uint32_t f, uint32_t first)
+{
+    const unsigned t = f > 1 ? 32 - (unsigned)__builtin_clz(f - 1) : 0;
+    const uint64_t one = (uint64_t)1 << (31 + t), m = (one + f - 1) / f;
+    const uint64_t down = (m * f - one) * f >> (11 + t) != 0;
+    return (m - down) | (uint64_t)(WHOLE - f) << 32 | (uint64_t)first << 44 | (uint64_t)t << 56 |
+           down << 60;
+}
+
+/* Fills in the slots of each pair, from the table of its context. */
 static void fill_pairs(const struct zmpi_interp_groups *g, const struct table *tables,
-                       uint32_t pairs[ZMPI_INTERP_PAIRS])
+                       uint64_t pairs[ZMPI_INTERP_PAIRS])
 {
     for (unsigned k = 0; k < CONTEXTS; k++) {
         const struct table *t = &tables[g->of[k]];
         for (unsigned s = 0; s < t->symbols; s++)
-            pairs[k << 7 | s] =
-                (uint32_t)t->first[s] << PRECISION | (uint32_t)((t->frequency[s] - 1) & 0xfff);
+            if (t->frequency[s])
+                pairs[k << 7 | s] = slot_of(t->frequency[s], t->first[s]);
     }
 }
 
@@ -178,8 +201,13 @@ bool zmpi_interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, si
         if (w->in.state[k] < LOWEST)
             return false;
     }
-    w->in.at = at;
-    w->in.end = end;
+    const size_t words = (size_t)(end - at);
+    if (words > w->out_size)
+        return false;
+    memcpy(w->out, at, words);
+    memset(w->out + words, 0, zmpi_interp_behind(w));
+    w->in.at = w->out;
+    w->in.end = w->out + words;
     w->in.over = false;
     return true;
 }
@@ -200,26 +228,22 @@ bool zmpi_interp_unpacked(const struct zmpi_interp_work *w)
 
 /* ---- unpacking: rows ---- */
 
-/* Takes the symbol that a lane's state stands for. all: a word for it is certain to be there. */
+/* Takes the symbol that a lane's state stands for. */
 static ALWAYS_INLINE unsigned take_symbol(struct unrans *in, unsigned context,
-                                          const unsigned char **at, uint32_t *state, bool all)
+                                          const unsigned char **at, uint32_t *state)
 {
-    const bool more = all || in->end - *at >= 2;
-    const uint32_t word = more ? zmpi_load16(*at) : 0, x = *state;
+    const uint32_t word = zmpi_load16(*at), x = *state;
     const uint32_t slot = in->slots[in->table[context] + (x & (WHOLE - 1))];
     const uint32_t next = ((slot >> 20) + 1) * (x >> PRECISION) + (slot >> 7 & (WHOLE - 1));
     const uint32_t low = is_below(next, LOWEST);
     *state = next << 16 * low | (word & (0 - low));
-    *at += more ? 2 * low : 0;
-    in->over |= low && !more;
+    *at += 2 * low;
     return slot & 127;
 }
 
-/* Takes the symbols of a row; returns at least the largest of them. all: a word for each is certain
- * to be there. */
+/* Takes the symbols of a row; returns at least the largest of them. */
 static ALWAYS_INLINE unsigned take_symbols(struct zmpi_interp_work *w,
-                                           unsigned char *restrict symbol, size_t n, unsigned lanes,
-                                           bool all)
+                                           unsigned char *restrict symbol, size_t n, unsigned lanes)
 {
     struct unrans *in = &w->in;
     const unsigned char *at = in->at, *context = w->contexts;
@@ -230,28 +254,25 @@ static ALWAYS_INLINE unsigned take_symbols(struct zmpi_interp_work *w,
     for (; i + lanes <= n; i += lanes)
 #pragma GCC unroll 16
         for (unsigned k = 0; k < lanes; k++) {
-            const unsigned s = take_symbol(in, context[i + k], &at, &state[k], all);
+            const unsigned s = take_symbol(in, context[i + k], &at, &state[k]);
             symbol[i + k] = (unsigned char)s;
             most = s > most ? s : most;
         }
     for (unsigned k = 0; i < n; k++, i++) {
-        const unsigned s = take_symbol(in, context[i], &at, &state[k], all);
+        const unsigned s = take_symbol(in, context[i], &at, &state[k]);
         symbol[i] = (unsigned char)s;
         most = s > most ? s : most;
     }
     memcpy(in->state, state, sizeof state);
-    in->at = at;
+    zmpi_interp_taken(in, at);
     return most;
 }
 
 bool zmpi_interp_take_symbols(struct zmpi_interp_work *w, unsigned char *symbol, size_t n)
 {
     const unsigned lanes = w->in.mask + 1;
-    const unsigned most = (size_t)(w->in.end - w->in.at) < 2 * n
-                              ? take_symbols(w, symbol, n, lanes, false)
-                          : lanes == 4 ? take_symbols(w, symbol, n, 4, true)
-                                       : take_symbols(w, symbol, n, lanes, true);
-    return most >= ESCAPES;
+    return (lanes == 4 ? take_symbols(w, symbol, n, 4) : take_symbols(w, symbol, n, lanes)) >=
+           ESCAPES;
 }
 
 int32_t zmpi_interp_take_escape(struct unrans *in, unsigned char symbol)
@@ -271,19 +292,18 @@ void zmpi_interp_code_begin(struct zmpi_interp_work *w)
     w->codes.any = 0;
 }
 
-void zmpi_interp_escape(struct zmpi_interp_work *w, int32_t code, size_t n, size_t i)
+void zmpi_interp_escape(struct codes *c, int32_t code, size_t i)
 {
-    struct codes *c = &w->codes;
-    uint16_t *pair = c->pair + c->count - n + i;
     unsigned bits;
     uint32_t value;
     const unsigned s = escape(code, &bits, &value);
     put_bits(&c->extra, value, bits);
     c->any |= (uint32_t)(code ^ code >> 31);
-    *pair = (uint16_t)((*pair & ~127u) | (s < SYMBOLS ? s : SYMBOLS - 1)); /* else: stored */
+    c->pair[i] =
+        (uint16_t)((c->pair[i] & ~127u) | (s < SYMBOLS ? s : SYMBOLS - 1)); /* else: stored */
 }
 
-/* Two sets of counts take turns: neighbours are often alike, and two additions to the same count
+/* Four sets of counts take turns: neighbours are often alike, and two additions to the same count
  * would wait for each other. */
 void zmpi_interp_code_end(struct zmpi_interp_work *w)
 {
@@ -291,13 +311,23 @@ void zmpi_interp_code_end(struct zmpi_interp_work *w)
     uint32_t(*counts)[ZMPI_INTERP_PAIRS] = w->counts;
     size_t i = 0;
     memset(w->counts, 0, sizeof w->counts);
-    for (; i + 1 < c->count; i += 2) {
-        counts[0][c->pair[i]]++;
-        counts[1][c->pair[i + 1]]++;
+    for (; i + 4 <= c->count; i += 4) {
+        uint64_t four;
+        memcpy(&four, c->pair + i, sizeof four);
+        if (four == (four >> 16 | four << 48)) {
+            counts[0][four & 0xffff] += 4;
+            continue;
+        }
+        for (unsigned k = 0; k < 4; k++)
+            counts[k][four >> 16 * k & 0xffff]++;
     }
-    if (i < c->count)
+    for (; i < c->count; i++)
         counts[0][c->pair[i]]++;
+    w->used = 0;
     for (unsigned k = 0; k < CONTEXTS; k++)
-        for (unsigned s = 0; s < SYMBOLS; s++)
-            w->histogram[k][s] = counts[0][k << 7 | s] + counts[1][k << 7 | s];
+        for (unsigned s = 0; s < SYMBOLS; s++) {
+            const unsigned p = k << 7 | s;
+            w->histogram[k][s] = counts[0][p] + counts[1][p] + counts[2][p] + counts[3][p];
+            w->used = w->histogram[k][s] && s >= w->used ? s + 1 : w->used;
+        }
 }

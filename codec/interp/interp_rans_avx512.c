@@ -7,7 +7,7 @@
 #define TARGET        __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl,popcnt")))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-enum { LANES = 16, WORDS = 2 * LANES /* bytes */, PRECISION = ZMPI_INTERP_PRECISION };
+enum { LANES = 16, PRECISION = ZMPI_INTERP_PRECISION };
 
 /* Takes the slots that the lanes' states point to, in the tables of 16 contexts' groups. The states
  * of the lanes in `row` advance. */
@@ -103,7 +103,8 @@ struct fixed {
     __m512i low, high;   /* a sum above each makes the context 8 higher */
 };
 
-TARGET static ALWAYS_INLINE struct fixed fixed_of(const struct unrans *in, const struct row_run *r)
+TARGET static ALWAYS_INLINE struct fixed fixed_of(const uint32_t table[2 * LANES],
+                                                  const struct row_run *r)
 {
     static const uint16_t classes[SIZES] = {0, 1, 2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6,
                                             6, 6, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7};
@@ -116,8 +117,8 @@ TARGET static ALWAYS_INLINE struct fixed fixed_of(const struct unrans *in, const
         .class = _mm512_loadu_si512(classes),
         .left = _mm512_subs_epu16(place, one),
         .right = _mm512_min_epu16(_mm512_add_epi16(place, one), last),
-        .group = join(_mm512_srli_epi32(_mm512_loadu_si512(in->table), PRECISION),
-                      _mm512_srli_epi32(_mm512_loadu_si512(in->table + LANES), PRECISION)),
+        .group = join(_mm512_srli_epi32(_mm512_loadu_si512(table), PRECISION),
+                      _mm512_srli_epi32(_mm512_loadu_si512(table + LANES), PRECISION)),
         .low = _mm512_set1_epi16((short)r->low),
         .high = _mm512_set1_epi16((short)r->high),
     };
@@ -140,17 +141,22 @@ TARGET static ALWAYS_INLINE __m512i classes_of(const struct row_run *r, const st
     return _mm512_permutexvar_epi16(_mm512_min_epu16(c, last), f->class);
 }
 
-/* The groups of tables for 32 elements of these classes, from `at` on. */
-TARGET static ALWAYS_INLINE __m512i groups_of(const struct row_run *r, const struct fixed *f,
-                                              __m512i c, size_t at)
+/* The contexts of 32 elements from `at` on, apart from anchors; arguments as for classes_of. */
+TARGET static ALWAYS_INLINE __m512i contexts_of(const struct row_run *r, const struct fixed *f,
+                                                const unsigned char *above,
+                                                const unsigned char *before, const __m512i *kept,
+                                                size_t at)
 {
     const __m512i eight = _mm512_set1_epi16(8);
+    __m512i c = _mm512_setzero_si512();
+    if (above)
+        c = classes_of(r, f, above, before, kept);
     if (r->sums) {
         const __m512i sum = _mm512_loadu_si512(r->sums + at);
         c = _mm512_mask_add_epi16(c, _mm512_cmpgt_epu16_mask(sum, f->low), c, eight);
         c = _mm512_mask_add_epi16(c, _mm512_cmpgt_epu16_mask(sum, f->high), c, eight);
     }
-    return _mm512_permutexvar_epi16(c, f->group);
+    return c;
 }
 
 /* What decoding moves on: 16 lanes or 4, and the words that they take next. */
@@ -193,61 +199,196 @@ TARGET static ALWAYS_INLINE __m512i take_elements(struct unrans *in, const struc
     return load_sizes(r->size + at);
 }
 
-/*
- * Decodes 32 elements at a time, with their sizes as 16-bit numbers. For rows of 32 elements or
- * fewer, the sizes of the row above stay in a register: a load so soon after the store would wait
- * for it. Rows are read and written in whole vectors.
- */
-TARGET static ALWAYS_INLINE int take_rows(struct unrans *in, const struct row_run *r, bool four)
+/* Goes through rows, 32 elements at a time. For rows of 32 elements or fewer, the sizes of the row
+ * above stay in `size`: a load so soon after the store would wait for it. Rows are read and sizes
+ * are written in whole vectors. */
+struct walk {
+    const struct row_run *r;
+    struct fixed fixed;
+    __m512i size;                        /* of the last elements */
+    const unsigned char *above, *before; /* sizes of the rows beside, or NULL */
+    size_t begin;                        /* the row's first cell */
+    bool kept;
+};
+
+TARGET static ALWAYS_INLINE void walk_to(struct walk *v, int k)
 {
-    const size_t n = (size_t)r->n;
-    const struct fixed f = fixed_of(in, r);
+    const struct row_run *r = v->r;
+    v->begin = (size_t)k * r->row;
+    v->above = k ? r->size + v->begin - r->row : r->above;
+    v->before = k && r->before ? r->size + v->begin - r->plane : r->before;
+    v->kept = k && r->n <= SIZES;
+}
+
+/* The contexts of the row's elements from i on, and which of 32 there are. */
+TARGET static ALWAYS_INLINE __m512i walk_contexts(const struct walk *v, size_t i, __mmask32 *row)
+{
+    const size_t here = (size_t)v->r->n - i;
+    *row = here < SIZES ? ((__mmask32)1 << here) - 1 : ~(__mmask32)0;
+    if (v->r->anchors)
+        return _mm512_set1_epi16(ZMPI_INTERP_CONTEXTS - 1);
+    return contexts_of(v->r, &v->fixed, v->above ? v->above + i : NULL,
+                       v->before ? v->before + i : NULL, v->kept ? &v->size : NULL, v->begin + i);
+}
+
+/* Repeats the sizes at the ends of a row. */
+TARGET static ALWAYS_INLINE void walk_end(const struct walk *v)
+{
+    unsigned char *sizes = v->r->size + v->begin;
+    sizes[-1] = sizes[0];
+    sizes[v->r->n] = sizes[v->r->n - 1];
+}
+
+TARGET static ALWAYS_INLINE void take_rows(struct unrans *in, const struct row_run *r, bool four)
+{
     struct lanes l = {.all = _mm512_loadu_si512(in->state), .words = in->at};
+    struct walk v = {.r = r, .fixed = fixed_of(in->table, r), .size = _mm512_setzero_si512()};
     memcpy(l.four, in->state, sizeof l.four);
-    __m512i size = _mm512_setzero_si512();
-    int k = 0;
-    for (; k < r->rows && (size_t)(in->end - l.words) >= WORDS * ((n + 15) / 16); k++) {
-        const size_t begin = (size_t)k * r->row;
-        const unsigned char *above = k ? r->size + begin - r->row : r->above;
-        const unsigned char *before = k && r->before ? r->size + begin - r->plane : r->before;
-        unsigned char *sizes = r->size + begin;
-        for (size_t i = 0; i < n; i += SIZES) {
-            const size_t here = n - i;
-            const __mmask32 row = here < SIZES ? ((__mmask32)1 << here) - 1 : ~(__mmask32)0;
-            __m512i c = _mm512_set1_epi16(r->anchors ? ZMPI_INTERP_CONTEXTS - 1 : 0);
-            if (above)
-                c = classes_of(r, &f, above + i, before ? before + i : NULL,
-                               k && n <= SIZES ? &size : NULL);
-            size = take_elements(in, r, groups_of(r, &f, c, begin + i), row, begin + i, &l, four);
+    for (int k = 0; k < r->rows; k++) {
+        walk_to(&v, k);
+        for (size_t i = 0; i < (size_t)r->n; i += SIZES) {
+            __mmask32 row;
+            const __m512i c = walk_contexts(&v, i, &row);
+            v.size = take_elements(in, r, _mm512_permutexvar_epi16(c, v.fixed.group), row,
+                                   v.begin + i, &l, four);
         }
-        sizes[-1] = sizes[0];
-        sizes[n] = sizes[n - 1];
+        walk_end(&v);
+        zmpi_interp_taken(in, l.words);
+        l.words = in->at;
     }
     if (four)
         memcpy(in->state, l.four, sizeof l.four);
     else
         _mm512_storeu_si512(in->state, l.all);
-    in->at = l.words;
-    return k;
 }
 
-TARGET int zmpi_avx512_interp_rows(struct unrans *in, const struct row_run *r)
+TARGET bool zmpi_avx512_interp_rows(struct unrans *in, const struct row_run *r)
 {
-    return in->mask == LANES - 1 ? take_rows(in, r, false)
-           : in->mask == 3       ? take_rows(in, r, true)
-                                 : 0;
+    if (in->mask == LANES - 1)
+        take_rows(in, r, false);
+    else if (in->mask == 3)
+        take_rows(in, r, true);
+    else
+        return false;
+    return true;
 }
 
-/*
- * Puts 16 symbols at a time, each into the state x of its own lane. With its frequency f and first
- * slot, x becomes x / f * 4096 + x % f + first. If that would not fit 32 bits, the lower 16 bits of
- * x are written first. x / f is below 2^20: floats compute it with an error of at most one, and the
- * remainder tells which way to correct it.
- */
-TARGET unsigned char *zmpi_avx512_interp_put(const struct codes *c, const uint32_t *slots,
+/* ---- encoder ---- */
+
+/* Makes codes of the 16 values in `row` from `at` on; the values become the decoded ones. */
+TARGET static ALWAYS_INLINE __m512i quantize(const struct row_run *r, size_t at, __mmask16 row)
+{
+    const __m128i bits = _mm_cvtsi32_si128(r->bits);
+    const __m512i half = _mm512_set1_epi32((1 << r->bits) >> 1);
+    const __m512i from = _mm512_loadu_si512(r->predicted + at);
+    const __m512i value = _mm512_loadu_si512(r->value + at);
+    const __mmask16 is = _mm512_cmpneq_epi32_mask(value, _mm512_set1_epi32(NO_VALUE));
+    const __m512i d = _mm512_mask_sub_epi32(_mm512_setzero_si512(), is, value, from);
+    const __m512i code = _mm512_sra_epi32(_mm512_add_epi32(d, half), bits);
+    _mm512_mask_storeu_epi32(r->value + at, row,
+                             _mm512_add_epi32(from, _mm512_sll_epi32(code, bits)));
+    return code;
+}
+
+/* Puts the symbols with raw bits; `pairs`: the first of the 32. */
+TARGET static __attribute__((noinline)) void
+keep_escapes(struct codes *c, size_t pairs, __m512i code0, __m512i code1, uint32_t escaped)
+{
+    int32_t code[SIZES];
+    _mm512_storeu_si512(code, code0);
+    _mm512_storeu_si512(code + LANES, code1);
+    for (; escaped; escaped &= escaped - 1) {
+        const unsigned k = (unsigned)__builtin_ctz(escaped);
+        zmpi_interp_escape(c, code[k], pairs + k);
+    }
+}
+
+/* Encodes the elements of `row` from `at` on, which have these contexts; returns their sizes. */
+TARGET static ALWAYS_INLINE __m512i put_elements(struct codes *c, const struct row_run *r,
+                                                 __m512i contexts, __mmask32 row, size_t at)
+{
+    const __m512i large = _mm512_set1_epi16(ZMPI_INTERP_DIRECT + 1), one = _mm512_set1_epi16(1);
+    const __m512i most = _mm512_set1_epi32(ZMPI_INTERP_MAGNITUDE);
+    const __mmask16 row0 = (__mmask16)row, row1 = (__mmask16)(row >> LANES);
+    const __m512i code0 = quantize(r, at, row0);
+    const __m512i code1 = row1 ? quantize(r, at + LANES, row1) : _mm512_setzero_si512();
+    const __m512i size = join(_mm512_min_epu32(_mm512_abs_epi32(code0), most),
+                              _mm512_min_epu32(_mm512_abs_epi32(code1), most));
+    const __mmask32 above = _mm512_cmpgt_epi32_mask(code0, _mm512_setzero_si512()) |
+                            (__mmask32)_mm512_cmpgt_epi32_mask(code1, _mm512_setzero_si512())
+                                << LANES;
+    const __mmask32 escaped =
+        row & _mm512_cmpgt_epu16_mask(size, _mm512_set1_epi16(ZMPI_INTERP_DIRECT));
+    const __m512i least = _mm512_min_epu16(size, large), twice = _mm512_add_epi16(least, least);
+    const __m512i symbol = _mm512_min_epu16(_mm512_mask_sub_epi16(twice, above, twice, one),
+                                            _mm512_set1_epi16(ZMPI_INTERP_ESCAPES));
+    _mm512_storeu_si512(c->pair + c->count,
+                        _mm512_or_si512(_mm512_slli_epi16(contexts, 7), symbol));
+    _mm256_storeu_si256((void *)(r->size + at), _mm512_cvtepi16_epi8(size));
+    if (escaped)
+        keep_escapes(c, c->count, code0, code1, escaped);
+    return size;
+}
+
+TARGET void zmpi_avx512_interp_put_rows(struct codes *c, const struct row_run *r)
+{
+    static const uint32_t none[2 * LANES];
+    struct walk v = {.r = r, .fixed = fixed_of(none, r), .size = _mm512_setzero_si512()};
+    const size_t n = (size_t)r->n;
+    for (int k = 0; k < r->rows; k++) {
+        const size_t pairs = c->count;
+        walk_to(&v, k);
+        for (size_t i = 0; i < n; i += SIZES) {
+            __mmask32 row;
+            const __m512i contexts = walk_contexts(&v, i, &row);
+            c->count = pairs + i;
+            v.size = put_elements(c, r, contexts, row, v.begin + i);
+        }
+        walk_end(&v);
+        c->count = pairs + n;
+        c->rows[c->row_count++] = (uint32_t)n;
+    }
+}
+
+/* The quotients of the states in even places, by the inverses m in `slot`, times `rest`. */
+TARGET static ALWAYS_INLINE __m512i times_quotient(__m512i x, __m512i m, __m512i shift,
+                                                   __m512i rest)
+{
+    return _mm512_mul_epu32(_mm512_srlv_epi64(_mm512_mul_epu32(x, m), shift), rest);
+}
+
+/* Puts symbols with these slots into the states x of the lanes in `row`; the words before `end`. */
+TARGET static ALWAYS_INLINE unsigned char *put_slots(__m512i m, __m512i slot, __mmask16 row,
+                                                     __m512i *x, unsigned char *end)
+{
+    const __m512i within = _mm512_set1_epi32((1 << PRECISION) - 1);
+    const __m512i rest = _mm512_and_si512(slot, within);
+    const __m512i first = _mm512_and_si512(_mm512_srli_epi32(slot, PRECISION), within);
+    const __m512i shift =
+        _mm512_add_epi32(_mm512_and_si512(_mm512_srli_epi32(slot, 24), _mm512_set1_epi32(15)),
+                         _mm512_set1_epi32(31));
+    const __mmask16 gives =
+        row & _mm512_cmpgt_epu32_mask(_mm512_add_epi32(_mm512_srli_epi32(*x, 32 - PRECISION), rest),
+                                      within);
+    const unsigned count = (unsigned)__builtin_popcount(gives);
+    end -= 2 * count;
+    _mm256_mask_storeu_epi16(end, (__mmask16)((1u << count) - 1),
+                             _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(gives, *x)));
+    const __m512i y = _mm512_mask_srli_epi32(*x, gives, *x, 16);
+    const __m512i z = _mm512_add_epi32(y, _mm512_srli_epi32(slot, 28));
+    const __m512i even =
+        times_quotient(z, m, _mm512_and_si512(shift, _mm512_set1_epi64(0xffffffff)), rest);
+    const __m512i odd = times_quotient(_mm512_srli_epi64(z, 32), _mm512_srli_epi64(m, 32),
+                                       _mm512_srli_epi64(shift, 32), _mm512_srli_epi64(rest, 32));
+    const __m512i more = _mm512_mask_mov_epi32(even, 0xaaaa, _mm512_slli_epi64(odd, 32));
+    *x = _mm512_mask_add_epi32(*x, row, _mm512_add_epi32(y, first), more);
+    return end;
+}
+
+/* As interp_rans.c does it, 16 symbols at a time, each into the state of its own lane. */
+TARGET unsigned char *zmpi_avx512_interp_put(const struct codes *c, const uint64_t *slots,
                                              unsigned char *end, uint32_t state[16])
 {
-    const __m512i one = _mm512_set1_epi32(1), within = _mm512_set1_epi32((1 << PRECISION) - 1);
     const uint16_t *pair = c->pair + c->count;
     __m512i x = _mm512_loadu_si512(state);
     for (size_t r = c->row_count; r-- > 0;) {
@@ -258,28 +399,9 @@ TARGET unsigned char *zmpi_avx512_interp_put(const struct codes *c, const uint32
             const __mmask16 row = (__mmask16)(n - i < LANES ? (1u << (n - i)) - 1 : 0xffff);
             const __m512i place = _mm512_maskz_mov_epi32(
                 row, _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(pair + i))));
-            const __m512i slot = _mm512_i32gather_epi32(place, slots, 4);
-            const __m512i f = _mm512_add_epi32(_mm512_and_si512(slot, within), one);
-            const __m512 inverse = _mm512_div_ps(_mm512_set1_ps(1), _mm512_cvtepi32_ps(f));
-            const __mmask16 gives =
-                row & _mm512_cmpge_epi32_mask(_mm512_srli_epi32(x, 32 - PRECISION), f);
-            const unsigned count = (unsigned)__builtin_popcount(gives);
-            end -= 2 * count;
-            _mm256_mask_storeu_epi16(end, (__mmask16)((1u << count) - 1),
-                                     _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(gives, x)));
-            const __m512i y = _mm512_mask_mov_epi32(x, gives, _mm512_srli_epi32(x, 16));
-            const __m512i near = _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_cvtepu32_ps(y), inverse));
-            const __m512i rest = _mm512_sub_epi32(y, _mm512_mullo_epi32(near, f));
-            const __mmask16 less = _mm512_movepi32_mask(rest);
-            const __mmask16 more = _mm512_cmpge_epi32_mask(rest, f);
-            const __m512i up = _mm512_mask_sub_epi32(_mm512_mask_add_epi32(near, more, near, one),
-                                                     less, near, one);
-            const __m512i left =
-                _mm512_mask_add_epi32(_mm512_mask_sub_epi32(rest, more, rest, f), less, rest, f);
-            const __m512i next =
-                _mm512_add_epi32(_mm512_slli_epi32(up, PRECISION),
-                                 _mm512_add_epi32(left, _mm512_srli_epi32(slot, PRECISION)));
-            x = _mm512_mask_mov_epi32(x, row, next);
+            end =
+                put_slots(_mm512_i32gather_epi32(place, (const void *)slots, 8),
+                          _mm512_i32gather_epi32(place, (const char *)slots + 4, 8), row, &x, end);
         }
     }
     _mm512_storeu_si512(state, x);

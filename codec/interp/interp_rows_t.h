@@ -136,7 +136,7 @@ static void put_row(struct zmpi_interp_work *w, const int32_t *code,
         for (uint64_t raw = zmpi_interp_raw(symbol + g); raw; raw &= raw - 1) {
             const size_t i = g + (size_t)__builtin_ctzll(raw) / 8;
             if (i < n)
-                zmpi_interp_escape(w, code[i], n, i);
+                zmpi_interp_escape(c, code[i], c->count - n + i);
         }
 }
 
@@ -182,6 +182,23 @@ static void take_row(struct zmpi_interp_work *w, int32_t *restrict code,
     }
 }
 
+/* Makes codes of values less predictions, in steps of 2^bits; the values become the decoded ones.
+ */
+static void quantize(int32_t *restrict value, unsigned char *restrict size,
+                     const int32_t *restrict predicted, int32_t *restrict code,
+                     unsigned char *restrict symbol, size_t n, int bits)
+{
+    const int32_t half = (1 << bits) >> 1;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t d = value[i] == NO_VALUE ? 0 : minus(value[i], predicted[i]);
+        const int32_t c = add(d, half) >> bits;
+        code[i] = c;
+        value[i] = add(predicted[i], times(c, 1u << bits));
+        size[i] = size_of(c);
+        symbol[i] = symbol_of(c);
+    }
+}
+
 static void reconstruct(int32_t *restrict value, const int32_t *restrict predicted,
                         const int32_t *restrict code, size_t n, int bits)
 {
@@ -189,39 +206,74 @@ static void reconstruct(int32_t *restrict value, const int32_t *restrict predict
         value[i] = add(predicted ? predicted[i] : 0, times(code[i], 1u << bits));
 }
 
-/* Decodes the values of a strip from predictions (NULL: zeros) and codes in steps of 2^bits. sums:
- * as for make_contexts. Contexts of anchors are in w->contexts. */
-static void take_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
-                       const uint16_t *sums, int axes, bool anchors, const int32_t *predicted,
-                       int bits, int32_t *value)
+/* A strip to code: its predictions, and what its contexts come from. */
+struct coded {
+    const int32_t *predicted; /* NULL: zeros */
+    int bits;                 /* of a step */
+    const uint16_t *sums; /* of sizes at `axes` pairs of reference points; NULL: there are none */
+    int axes;
+    bool anchors; /* their contexts are in w->contexts */
+};
+
+static struct row_run run_of(const struct zmpi_interp_work *w, const struct cells *c,
+                             const struct strip *s, const struct coded *by, int32_t *value)
 {
     unsigned char *size = sizes_of(c, s->z, s->y), *before = s->z ? size - c->plane : NULL;
     struct row_run r = {.n = c->n[2],
                         .rows = s->rows,
-                        .anchors = anchors,
+                        .anchors = by->anchors,
                         .row = c->row,
                         .plane = c->plane,
-                        .before = anchors ? NULL : before,
-                        .above = anchors ? NULL
-                                 : s->y  ? size - c->row
-                                         : before,
-                        .sums = sums,
+                        .before = by->anchors ? NULL : before,
+                        .above = by->anchors ? NULL
+                                 : s->y      ? size - c->row
+                                             : before,
+                        .sums = by->sums,
                         .shift = w->shift,
-                        .predicted = predicted,
-                        .bits = bits,
+                        .predicted = by->predicted,
+                        .bits = by->bits,
                         .value = value,
                         .size = size};
-    if (sums)
-        limits(w->shift, axes, &r.low, &r.high);
-    int k = w->loops->take_rows && !w->books ? w->loops->take_rows(&w->in, &r) : 0;
-    for (; k < s->rows; k++) {
+    if (by->sums)
+        limits(w->shift, by->axes, &r.low, &r.high);
+    return r;
+}
+
+/* Encodes a strip; its values become the decoded ones. */
+static void put_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
+                      const struct coded *by)
+{
+    int32_t *value = row_of(c, s->z, s->y), *code = w->scratch[0];
+    if (w->loops->put_rows) {
+        const struct row_run r = run_of(w, c, s, by, value);
+        w->loops->put_rows(&w->codes, &r);
+        return;
+    }
+    quantize(value, sizes_of(c, s->z, s->y), by->predicted, code, w->symbols, s->n, by->bits);
+    pad_sizes(c, s);
+    if (!by->anchors)
+        make_contexts(w, c, s, by->sums, by->axes);
+    for (int k = 0; k < s->rows; k++) {
+        const size_t at = (size_t)k * c->row;
+        put_row(w, code + at, w->symbols + at, w->contexts + at, (size_t)c->n[2]);
+    }
+}
+
+/* Decodes the values of a strip. */
+static void take_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
+                       const struct coded *by, int32_t *value)
+{
+    const struct row_run r = run_of(w, c, s, by, value);
+    if (w->loops->take_rows && !w->books && w->loops->take_rows(&w->in, &r))
+        return;
+    for (int k = 0; k < s->rows; k++) {
         const struct strip row = strip_of(c, s->z, s->y + k, 1);
         const size_t at = (size_t)k * c->row;
         int32_t *code = w->scratch[0];
-        if (!anchors)
-            make_contexts(w, c, &row, sums ? sums + at : NULL, axes);
-        take_row(w, code, w->symbols, size + at, row.n);
+        if (!by->anchors)
+            make_contexts(w, c, &row, by->sums ? by->sums + at : NULL, by->axes);
+        take_row(w, code, w->symbols, r.size + at, row.n);
         pad_sizes(c, &row);
-        reconstruct(value + at, predicted ? predicted + at : NULL, code, row.n, bits);
+        reconstruct(value + at, by->predicted ? by->predicted + at : NULL, code, row.n, by->bits);
     }
 }

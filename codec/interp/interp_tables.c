@@ -13,38 +13,19 @@ enum {
 
 /* ---- logarithms ---- */
 
-void zmpi_interp_logs(uint16_t logs[1025])
+void zmpi_interp_logs(uint32_t logs[1024])
 {
-    for (uint32_t i = 0; i <= 1024; i++) {
+    for (uint32_t i = 0; i < 1024; i++) {
         uint64_t x = ((uint64_t)1024 + i) << 20; /* from 1 to 2, with 30 bits behind the point */
-        uint32_t log = 0;
+        logs[i] = 0;
         for (int bit = 14; bit >= 0; bit--) {
             x = x * x >> 30;
             if (x >> 31) {
                 x >>= 1;
-                log |= 1u << bit;
+                logs[i] |= 1u << bit;
             }
         }
-        logs[i] = (uint16_t)(i == 1024 ? 32768 : log);
     }
-}
-
-static uint32_t log2_of(const uint16_t *logs, uint32_t n)
-{
-    const unsigned e = 31 - (unsigned)__builtin_clz(n);
-    const uint32_t top = e > 10 ? n >> (e - 10) : n << (10 - e);
-    return (uint32_t)e << 15 | (uint32_t)(logs[top - 1024] & 32767);
-}
-
-uint64_t zmpi_interp_entropy(const uint16_t *logs, const uint32_t *counts, size_t n)
-{
-    uint64_t total = 0, bits = 0;
-    for (size_t s = 0; s < n; s++)
-        if (counts[s]) {
-            total += counts[s];
-            bits += (uint64_t)counts[s] * log2_of(logs, counts[s]);
-        }
-    return total ? total * log2_of(logs, (uint32_t)total) - bits : 0;
 }
 
 /* ---- tables ---- */
@@ -163,21 +144,21 @@ unsigned zmpi_interp_weigh(const uint32_t *counts, unsigned char *g)
 /* ---- which contexts share a table ---- */
 
 /* The cost of these counts in 1/32768 bits, with their table. */
-static uint64_t cost_of(const uint16_t *logs, const uint32_t *counts)
+static uint64_t cost_of(const struct zmpi_interp_work *w, const uint32_t *counts)
 {
     unsigned used = 0;
-    for (unsigned s = 0; s < SYMBOLS; s++)
+    for (unsigned s = 0; s < w->used; s++)
         used += counts[s] != 0;
-    return zmpi_interp_entropy(logs, counts, SYMBOLS) + ((uint64_t)(12 + 5 * used) << 15);
+    return w->loops->entropy(w->logs, counts, w->used) + ((uint64_t)(12 + 5 * used) << 15);
 }
 
-static uint64_t merged_cost(const uint16_t *logs, const struct zmpi_interp_groups *g, unsigned a,
-                            unsigned b)
+static uint64_t merged_cost(const struct zmpi_interp_work *w, const struct zmpi_interp_groups *g,
+                            unsigned a, unsigned b)
 {
     uint32_t sum[SYMBOLS];
-    for (unsigned s = 0; s < SYMBOLS; s++)
+    for (unsigned s = 0; s < w->used; s++)
         sum[s] = g->counts[a][s] + g->counts[b][s];
-    return cost_of(logs, sum);
+    return cost_of(w, sum);
 }
 
 void zmpi_interp_group(struct zmpi_interp_work *w, struct zmpi_interp_groups *g)
@@ -190,13 +171,12 @@ void zmpi_interp_group(struct zmpi_interp_work *w, struct zmpi_interp_groups *g)
             any |= g->counts[k][s] = w->histogram[k][s];
         alive[k] = any != 0;
         g->of[k] = (unsigned char)k;
-        g->cost[k] = any ? cost_of(w->logs, g->counts[k]) : 0;
+        g->cost[k] = any ? cost_of(w, g->counts[k]) : 0;
     }
     for (unsigned a = 0; a < CONTEXTS; a++)
         for (unsigned b = a + 1; b < CONTEXTS && alive[a]; b++)
             if (alive[b])
-                gain[a][b] =
-                    (int64_t)(g->cost[a] + g->cost[b]) - (int64_t)merged_cost(w->logs, g, a, b);
+                gain[a][b] = (int64_t)(g->cost[a] + g->cost[b]) - (int64_t)merged_cost(w, g, a, b);
     for (;;) {
         unsigned from = 0, to = 0;
         int64_t best = 0;
@@ -212,14 +192,13 @@ void zmpi_interp_group(struct zmpi_interp_work *w, struct zmpi_interp_groups *g)
         for (unsigned s = 0; s < SYMBOLS; s++)
             g->counts[to][s] += g->counts[from][s];
         alive[from] = false;
-        g->cost[to] = cost_of(w->logs, g->counts[to]);
+        g->cost[to] = cost_of(w, g->counts[to]);
         for (unsigned k = 0; k < CONTEXTS; k++) {
             if (g->of[k] == from)
                 g->of[k] = (unsigned char)to;
             const unsigned a = k < to ? k : to, b = k < to ? to : k;
             if (k != to && alive[k])
-                gain[a][b] =
-                    (int64_t)(g->cost[a] + g->cost[b]) - (int64_t)merged_cost(w->logs, g, a, b);
+                gain[a][b] = (int64_t)(g->cost[a] + g->cost[b]) - (int64_t)merged_cost(w, g, a, b);
         }
     }
     unsigned char number[CONTEXTS];
@@ -242,6 +221,6 @@ uint64_t zmpi_interp_cost(struct zmpi_interp_work *w)
     const struct put *extra = &w->codes.extra;
     uint64_t bits = (8 * (uint64_t)(extra->at - w->codes.raw) + extra->count) << 15;
     for (unsigned k = 0; k < CONTEXTS; k++)
-        bits += zmpi_interp_entropy(w->logs, w->histogram[k], SYMBOLS) + ((uint64_t)40 << 15);
+        bits += w->loops->entropy(w->logs, w->histogram[k], w->used) + ((uint64_t)40 << 15);
     return bits >> 7;
 }

@@ -147,15 +147,15 @@ static struct zmpi_interp_work *make(const struct capacity *c, unsigned sets, bo
     if (!sets) {
         all &= (w->flare = zmpi_flare_coder_new(c->most, encode)) != NULL;
     } else if (encode) {
-        w->out_size = 2 * c->most;
         all &= (w->codes.pair = get(c->most * sizeof *w->codes.pair)) != NULL;
         all &= (w->codes.raw = get(4 * c->most)) != NULL;
         all &= (w->codes.rows = get(c->rows * sizeof(uint32_t))) != NULL;
-        all &= (w->out = get(w->out_size)) != NULL;
         zmpi_interp_logs(w->logs);
     } else {
         all &= (w->slots = get((size_t)ZMPI_INTERP_CONTEXTS << 14)) != NULL;
     }
+    w->out_size = 2 * c->most + 4;
+    all &= (w->out = get(w->out_size + zmpi_interp_behind(w))) != NULL;
     if (all)
         return w;
     zmpi_interp_work_free(w);

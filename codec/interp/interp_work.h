@@ -144,7 +144,7 @@ struct unrans {
     struct bits extra;
 };
 
-/* Rows of a class to decode, `row` cells apart. */
+/* Rows of a class to code, `row` cells apart. */
 struct row_run {
     int n, rows;  /* elements of a row; number of rows */
     bool anchors; /* they have a context of their own */
@@ -200,15 +200,18 @@ struct zmpi_interp_work {
     uint32_t *slots;                       /* of all tables */
     unsigned char *exception;              /* encoder: 1 for each element that is one */
     bool sure;      /* encoder: there are none, and all decoded values are within the bound */
+    bool wanted;    /* is the tile read after it was coded? */
     void *clean[3]; /* copies of rows of floats */
     struct zmpi_flare_coder *flare;  /* of the profile FLARE, else NULL */
     struct zmpi_interp_books *books; /* of the profile with Huffman codes, else NULL */
-    unsigned char *out;              /* encoder: words, written backwards from the end */
+    unsigned char *out; /* words; encoder: written backwards from the end; decoder: zeros follow */
     size_t out_size;
     uint32_t histogram[ZMPI_INTERP_CONTEXTS][ZMPI_INTERP_SYMBOLS];
-    uint32_t counts[2][ZMPI_INTERP_PAIRS], pairs[ZMPI_INTERP_PAIRS]; /* too large for a stack */
+    unsigned used; /* symbols: up to the last one that occurs in any context */
+    uint32_t counts[4][ZMPI_INTERP_PAIRS]; /* too large for a stack */
+    uint64_t pairs[ZMPI_INTERP_PAIRS];     /* that, too */
     uint32_t tried[ZMPI_INTERP_MAGNITUDE + 1];
-    uint16_t logs[1025]; /* log2(1 + i / 1024) in 1/32768 */
+    uint32_t logs[1024]; /* log2(1 + i / 1024) in 1/32768 */
 };
 
 /* The most cells of a strip; one longer row is a strip, too. */
@@ -235,20 +238,25 @@ struct zmpi_interp_loops {
      * by the ways that cost least. */
     void (*lattice)(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose);
     void (*lorenzo)(struct zmpi_interp_work *w, const struct zmpi_interp_set *set);
+    /* Bits, in 1/32768, that symbols of these counts take, which add up to less than 2^24. */
+    uint64_t (*entropy)(const uint32_t *logs, const uint32_t *counts, size_t n);
     /* Writes the words of the codes, in 16 lanes, backwards from `end`; returns where they begin.
-     * slots: for each pair, its first slot << 12 | its frequency - 1. The pointer is NULL if this
-     * set has no such function. */
-    unsigned char *(*put_words)(const struct codes *c, const uint32_t *slots, unsigned char *end,
+     * slots: for each pair, as in interp_rans.c. The pointer is NULL if this set has no such
+     * function. */
+    unsigned char *(*put_words)(const struct codes *c, const uint64_t *slots, unsigned char *end,
                                 uint32_t state[16]);
-    /* Decodes as many rows as it can; returns their number. The pointer may be NULL. */
-    int (*take_rows)(struct unrans *in, const struct row_run *r);
+    /* Encodes rows, whose values become the decoded ones. The pointer may be NULL. */
+    void (*put_rows)(struct codes *c, const struct row_run *r);
+    /* Decodes rows; false: there are too few lanes. The pointer may be NULL. */
+    bool (*take_rows)(struct unrans *in, const struct row_run *r);
 };
 
 /* ---- interp_rans_avx512.c ---- */
 
-unsigned char *zmpi_avx512_interp_put(const struct codes *c, const uint32_t *slots,
+unsigned char *zmpi_avx512_interp_put(const struct codes *c, const uint64_t *slots,
                                       unsigned char *end, uint32_t state[16]);
-int zmpi_avx512_interp_rows(struct unrans *in, const struct row_run *r);
+void zmpi_avx512_interp_put_rows(struct codes *c, const struct row_run *r);
+bool zmpi_avx512_interp_rows(struct unrans *in, const struct row_run *r);
 
 /* ---- interp_work.c ---- */
 
@@ -322,11 +330,9 @@ void zmpi_interp_set_exceptions(const struct zmpi_interp_work *w,
 
 /* ---- interp_tables.c ---- */
 
-void zmpi_interp_logs(uint16_t logs[1025]);
+void zmpi_interp_logs(uint32_t logs[1024]);
 /* The size of w->codes in 1/256 bits, including tables. */
 uint64_t zmpi_interp_cost(struct zmpi_interp_work *w);
-/* Bits, in 1/32768, that symbols of these counts take. */
-uint64_t zmpi_interp_entropy(const uint16_t *logs, const uint32_t *counts, size_t n);
 
 /* Makes weights in proportion to the counts; returns the number of symbols up to the last that
  * occurs. */
@@ -348,6 +354,12 @@ void zmpi_interp_group(struct zmpi_interp_work *w, struct zmpi_interp_groups *g)
 
 /* ---- interp_rans.c ---- */
 
+/* Zeros behind a decoder's words: it looks for their end after each row only. */
+static inline size_t zmpi_interp_behind(const struct zmpi_interp_work *w)
+{
+    return 2 * w->capacity.longest + 64;
+}
+
 /* Begins the codes of a tile; zmpi_interp_code_end counts their symbols. */
 void zmpi_interp_code_begin(struct zmpi_interp_work *w);
 void zmpi_interp_code_end(struct zmpi_interp_work *w);
@@ -357,10 +369,16 @@ static inline uint64_t zmpi_interp_raw(const unsigned char symbols[8])
     return (zmpi_load64(symbols) + (128 - ZMPI_INTERP_ESCAPES) * UINT64_C(0x0101010101010101)) &
            UINT64_C(0x8080808080808080);
 }
-/* Puts the symbol of a large code, element i of the last row of n, and its raw bits. */
-void zmpi_interp_escape(struct zmpi_interp_work *w, int32_t code, size_t n, size_t i);
+/* Puts the symbol of a large code, pair i, and its raw bits. */
+void zmpi_interp_escape(struct codes *c, int32_t code, size_t i);
 /* Decodes the symbols of a row, whose contexts are in w->contexts. True: some have raw bits. */
 bool zmpi_interp_take_symbols(struct zmpi_interp_work *w, unsigned char *symbol, size_t n);
+/* Moves on to `at` after a row. In damaged chunks the words may end before. */
+static inline void zmpi_interp_taken(struct unrans *in, const unsigned char *at)
+{
+    in->over |= at > in->end;
+    in->at = at > in->end ? in->end : at;
+}
 /* Returns the code of a symbol with raw bits. */
 int32_t zmpi_interp_take_escape(struct unrans *in, unsigned char symbol);
 /* Fills up the last byte of raw bits. */

@@ -69,13 +69,14 @@ static void sample_place(size_t s, const size_t tile[3], const size_t grid[3], s
         first[i] = ((32768 + s * apart[i]) % 65536 * grid[i] >> 16) * tile[i];
 }
 
-/* Bits for each element by the set. choose: first chooses its ways, by the middle sample. */
-static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, double *bits,
-                    bool *known)
+/* Bits for each element by the set. choose: first chooses its ways, by the middle sample. Stops
+ * where fresh data take more than `most`, before the last sample: then `bits` is more. */
+static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, double most,
+                    double *bits, bool *known)
 {
     *known = true;
     const struct zmpi_plan *p = c->plan;
-    size_t tile[3], grid[3], tiles = 1, sum = 0;
+    size_t tile[3], grid[3], tiles = 1;
     uint64_t cost = 0;
     sample_tile(c, set, tile);
     if (set->family != ZMPI_INTERP_LORENZO) {
@@ -93,7 +94,8 @@ static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, 
         tiles *= grid[i];
     }
     const size_t samples = tiles < c->samples ? tiles : c->samples;
-    for (size_t s = 0; s < samples; s++) {
+    const double each = 256 * (double)(samples * tile[0] * tile[1] * tile[2]);
+    for (size_t s = 0; s < samples && !(c->fresh && (double)cost > most * each); s++) {
         size_t first[3];
         sample_place(s, tile, grid, first);
         const struct zmpi_rows rows = rows_at(p, c->src, first);
@@ -101,9 +103,8 @@ static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, 
         cost += zmpi_interp_estimate(c->work, c->rule, set, choose && s == 0, tile, &rows, &origin);
         *known &= origin == ZMPI_INTERP_DECODED_BY_IT;
         c->fresh &= origin == ZMPI_INTERP_FRESH;
-        sum += tile[0] * tile[1] * tile[2];
     }
-    *bits = (double)cost / 256 / (double)sum;
+    *bits = (double)cost / each;
     return true;
 }
 
@@ -113,7 +114,8 @@ static bool try_set(struct choice *c, struct zmpi_interp_set *set, bool choose)
     bool known;
     if (!c->tells && set->family != ZMPI_INTERP_LORENZO) /* decoded data would not be recognised */
         return true;
-    if (!measure(c, set, choose, &bits, &known))
+    const double most = c->of[set->family].bits;
+    if (!measure(c, set, choose, most > c->least ? most : c->least, &bits, &known))
         return false;
     if (set->family == ZMPI_INTERP_PLANES) /* planes take longer */
         bits *= 1 + PLANES_GAIN;
@@ -234,7 +236,8 @@ static bool recall(struct choice *c, size_t elements, struct zmpi_interp_entry *
     sample_tile(&look, &set, tile);
     if (set.family != ZMPI_INTERP_LORENZO)
         set.levels = zmpi_interp_levels(set.axes, tile);
-    const bool measured = set.levels <= e->set.levels && measure(&look, &set, false, &bits, &known);
+    const bool measured =
+        set.levels <= e->set.levels && measure(&look, &set, false, 1e300, &bits, &known);
     c->work = look.work;
     if (!measured)
         return false;

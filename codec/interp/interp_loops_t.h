@@ -70,7 +70,7 @@ const struct zmpi_interp_loops LOOPS = {
     .lattice = lattice,
     .lorenzo = lorenzo,
     .entropy = entropy,
-    .put_words = PUT_WORDS,
+    .put_words = put_words,
     .put_rows = PUT_ROWS,
     .take_rows = TAKE_ROWS,
 };

@@ -53,10 +53,12 @@ static void predict_rows(struct zmpi_interp_work *w, const struct cells *c, unsi
         int32_t *restrict predicted = w->scratch[1] + (size_t)k * c->row;
         d[-1] = (uint32_t)start_row(c, axes, s->z, s->y + k, predicted);
         const bool none = differ(row, predicted, n, axes & ZMPI_AXIS_X, d[-1], d);
-        for (size_t i = 0; i < n && none; i++)
-            row[i] = (int32_t)((uint32_t)predicted[i] + d[i]);
-        for (size_t i = 0; i < n && axes & ZMPI_AXIS_X; i++)
-            predicted[i] = (int32_t)((uint32_t)predicted[i] + d[(ptrdiff_t)i - 1]);
+        if (none)
+            for (size_t i = 0; i < n; i++)
+                row[i] = (int32_t)((uint32_t)predicted[i] + d[i]);
+        if (axes & ZMPI_AXIS_X)
+            for (size_t i = 0; i < n; i++)
+                predicted[i] = (int32_t)((uint32_t)predicted[i] + d[(ptrdiff_t)i - 1]);
     }
 }
 
@@ -104,6 +106,7 @@ static void lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_set *se
             predict_rows(w, c, set->axes, &s);
             put_strip(w, c, &s, &(struct coded){.predicted = w->scratch[1]});
         }
-    for (size_t i = 0; i < all && w->wanted; i++)
+    const size_t wanted = w->wanted ? all : 0;
+    for (size_t i = 0; i < wanted; i++)
         c->value[i] = (int32_t)((uint32_t)c->value[i] << bits);
 }

@@ -12,8 +12,6 @@ enum {
     SYMBOLS = ZMPI_INTERP_SYMBOLS,
     CONTEXTS = ZMPI_INTERP_CONTEXTS
 };
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-#define LOWEST        ((uint32_t)1 << 16) /* states are at least this between symbols */
 
 /* Returns the symbol of a large code, and its raw bits. */
 static unsigned escape(int32_t code, unsigned *extra_bits, uint32_t *extra)
@@ -27,62 +25,12 @@ static unsigned escape(int32_t code, unsigned *extra_bits, uint32_t *extra)
 
 /* ---- packing ---- */
 
-/* 1 or 0, without a branch, which a processor could not predict. */
-static inline uint32_t is_below(uint32_t a, uint32_t b)
-{
-    return (uint32_t)(((uint64_t)a - b) >> 63);
-}
-
-/* Puts one pair's symbol into a lane's state x. With its frequency f and first slot, x becomes x /
- * f * 4096 + x % f + first. If that would not fit 32 bits, the lower 16 bits of x are written
- * first. */
-static inline unsigned char *put_symbol(const uint64_t *slots, unsigned pair, unsigned char *at,
-                                        uint32_t *state)
-{
-    const uint32_t inverse = (uint32_t)slots[pair], s = (uint32_t)(slots[pair] >> 32);
-    const uint32_t rest = s & (WHOLE - 1);
-    const uint64_t below = ((uint64_t)(WHOLE - rest) << 20) - 1;
-    const int64_t gives = (int64_t)(below - *state) >> 63; /* -1 or 0, without a branch */
-    zmpi_store16(at - 2, (uint16_t)*state);
-    const uint32_t x = *state >> (gives & 16);
-    const uint64_t q = (uint64_t)(x + (s >> 28)) * inverse >> (31 + (s >> 24 & 15));
-    *state = x + (s >> PRECISION & (WHOLE - 1)) + (uint32_t)q * rest;
-    return at + 2 * gives;
-}
-
-/* Writes the words of all codes, backwards from `end`; returns where they begin. */
-static ALWAYS_INLINE unsigned char *put_words(const struct codes *c, const uint64_t *slots,
-                                              unsigned lanes, unsigned char *end,
-                                              uint32_t states[16])
-{
-    unsigned char *at = end;
-    const uint16_t *pair = c->pair + c->count;
-    uint32_t state[16];
-    memcpy(state, states, sizeof state);
-    for (size_t r = c->row_count; r-- > 0;) {
-        const size_t rest = c->rows[r] % lanes;
-        pair -= rest;
-#pragma GCC unroll 16
-        for (unsigned k = lanes; k-- > 0;) /* constant places: states stay in registers */
-            if (k < rest)
-                at = put_symbol(slots, pair[k], at, &state[k]);
-        for (size_t g = c->rows[r] / lanes; g-- > 0;) {
-            pair -= lanes;
-#pragma GCC unroll 16
-            for (unsigned k = lanes; k-- > 0;)
-                at = put_symbol(slots, pair[k], at, &state[k]);
-        }
-    }
-    memcpy(states, state, sizeof state);
-    return at;
-}
-
 /*
- * What put_symbol needs of a frequency f and its first slot, from the lowest bit on: an inverse m
- * in 32 bits, 4096 - f in 12, the first slot in 12, t in 4, and whether m is rounded down. 2^t is
- * the power of two at f or above; m is 2^(31 + t) / f. States are below 2^20 f here. So x m >> (31
- * + t) is x / f if m is rounded up by at most 2^(11 + t) / f of 1 / f; else (x + 1) m is used, with
- * m rounded down. One of the two holds, as their sum is 1.
+ * What put_symbol (interp_rows_t.h) needs of a frequency f and its first slot, from the lowest bit
+ * on: m in 32 bits, 4096 - f in 12, the first slot in 12, t in 4, and whether m is rounded down.
+ * f <= 2^t, with the least t, and m is 2^(31 + t) / f. Rounded up, m f is too large by some e < f.
+ * States x are below 2^20 f here: so x m >> (31 + t) is x / f if e f <= 2^(11 + t). Else m is
+ * rounded down, and (x + 1) m takes the place of x m: that needs (f - e) f <= 2^(11 + t).
  */
 static uint64_t slot_of(uint32_t f, uint32_t first)
 {
@@ -142,13 +90,9 @@ size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t m
     uint32_t state[16];
     unsigned char *words, *end = w->out + w->out_size;
     for (unsigned k = 0; k < 16; k++)
-        state[k] = LOWEST;
+        state[k] = ZMPI_INTERP_LOWEST;
     fill_pairs(&g, tables, w->pairs);
-    words = lanes == 16 && w->loops->put_words
-                ? w->loops->put_words(&w->codes, w->pairs, end, state)
-            : lanes == 16 ? put_words(&w->codes, w->pairs, 16, end, state)
-            : lanes == 4  ? put_words(&w->codes, w->pairs, 4, end, state)
-                          : put_words(&w->codes, w->pairs, 1, end, state);
+    words = w->loops->put_words(&w->codes, w->pairs, lanes, end, state);
     const size_t size = (size_t)(end - words);
     for (unsigned k = 0; k < lanes; k++, p.at += 4)
         zmpi_store32(p.at, state[k]);
@@ -198,7 +142,7 @@ bool zmpi_interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, si
     w->in.mask = (1u << log_lanes) - 1;
     for (unsigned k = 0; k <= w->in.mask; k++, at += 4) {
         w->in.state[k] = zmpi_load32(at);
-        if (w->in.state[k] < LOWEST)
+        if (w->in.state[k] < ZMPI_INTERP_LOWEST)
             return false;
     }
     const size_t words = (size_t)(end - at);
@@ -216,7 +160,7 @@ bool zmpi_interp_unpacked(const struct zmpi_interp_work *w)
 {
     const struct unrans *in = &w->in;
     for (unsigned k = 0; k <= in->mask; k++)
-        if (in->state[k] != LOWEST)
+        if (in->state[k] != ZMPI_INTERP_LOWEST)
             return false;
     if (in->over || in->extra.over || in->extra.at != in->extra.end || in->extra.have)
         return false;
@@ -224,55 +168,6 @@ bool zmpi_interp_unpacked(const struct zmpi_interp_work *w)
         if (*p)
             return false;
     return in->end - in->at < 4;
-}
-
-/* ---- unpacking: rows ---- */
-
-/* Takes the symbol that a lane's state stands for. */
-static ALWAYS_INLINE unsigned take_symbol(struct unrans *in, unsigned context,
-                                          const unsigned char **at, uint32_t *state)
-{
-    const uint32_t word = zmpi_load16(*at), x = *state;
-    const uint32_t slot = in->slots[in->table[context] + (x & (WHOLE - 1))];
-    const uint32_t next = ((slot >> 20) + 1) * (x >> PRECISION) + (slot >> 7 & (WHOLE - 1));
-    const uint32_t low = is_below(next, LOWEST);
-    *state = next << 16 * low | (word & (0 - low));
-    *at += 2 * low;
-    return slot & 127;
-}
-
-/* Takes the symbols of a row; returns at least the largest of them. */
-static ALWAYS_INLINE unsigned take_symbols(struct zmpi_interp_work *w,
-                                           unsigned char *restrict symbol, size_t n, unsigned lanes)
-{
-    struct unrans *in = &w->in;
-    const unsigned char *at = in->at, *context = w->contexts;
-    uint32_t state[16];
-    unsigned most = 0;
-    memcpy(state, in->state, sizeof state);
-    size_t i = 0;
-    for (; i + lanes <= n; i += lanes)
-#pragma GCC unroll 16
-        for (unsigned k = 0; k < lanes; k++) {
-            const unsigned s = take_symbol(in, context[i + k], &at, &state[k]);
-            symbol[i + k] = (unsigned char)s;
-            most = s > most ? s : most;
-        }
-    for (unsigned k = 0; i < n; k++, i++) {
-        const unsigned s = take_symbol(in, context[i], &at, &state[k]);
-        symbol[i] = (unsigned char)s;
-        most = s > most ? s : most;
-    }
-    memcpy(in->state, state, sizeof state);
-    zmpi_interp_taken(in, at);
-    return most;
-}
-
-bool zmpi_interp_take_symbols(struct zmpi_interp_work *w, unsigned char *symbol, size_t n)
-{
-    const unsigned lanes = w->in.mask + 1;
-    return (lanes == 4 ? take_symbols(w, symbol, n, 4) : take_symbols(w, symbol, n, lanes)) >=
-           ESCAPES;
 }
 
 int32_t zmpi_interp_take_escape(struct unrans *in, unsigned char symbol)

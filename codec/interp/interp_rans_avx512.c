@@ -14,15 +14,15 @@ enum { LANES = 16, PRECISION = ZMPI_INTERP_PRECISION };
 TARGET static inline __m512i take_slots(const struct unrans *in, __m256i groups, __mmask16 row,
                                         __m512i *x, const unsigned char **at)
 {
-    const __m512i within = _mm512_set1_epi32((1 << PRECISION) - 1), one = _mm512_set1_epi32(1);
+    const __m512i within = _mm512_set1_epi32((1 << PRECISION) - 1);
     const __m512i above = _mm512_set1_epi32(-0x10000); /* any such bit: a state of at least 2^16 */
     const __m512i table = _mm512_slli_epi32(_mm512_cvtepu16_epi32(groups), PRECISION);
     const __m512i place = _mm512_or_epi32(table, _mm512_and_si512(*x, within));
     const __m512i slot = _mm512_i32gather_epi32(place, in->slots, 4);
-    const __m512i f = _mm512_add_epi32(_mm512_srli_epi32(slot, 20), one);
-    const __m512i next = _mm512_add_epi32(_mm512_mullo_epi32(f, _mm512_srli_epi32(*x, PRECISION)),
-                                          _mm512_and_si512(_mm512_srli_epi32(slot, 7), within));
-    const __mmask16 low = row & ~_mm512_test_epi32_mask(next, above);
+    const __m512i f = _mm512_srli_epi32(slot, 20), y = _mm512_srli_epi32(*x, PRECISION);
+    const __m512i more = _mm512_add_epi32(y, _mm512_and_si512(_mm512_srli_epi32(slot, 7), within));
+    const __m512i next = _mm512_add_epi32(_mm512_mullo_epi32(f, y), more);
+    const __mmask16 low = _mm512_mask_testn_epi32_mask(row, next, above);
     const __m512i words = _mm512_maskz_expand_epi32(
         low, _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)*at)));
     *x = _mm512_mask_mov_epi32(*x, row, next);
@@ -40,16 +40,18 @@ TARGET static inline __m512i take_slots_of_4(const struct unrans *in, __m256i gr
     uint32_t slot[LANES];
     const unsigned char *p = *at;
     _mm256_storeu_si256((void *)group, groups);
-    for (unsigned i = 0; row >> i; i += 4)
-        for (unsigned k = 0; k < 4 && row >> (i + k); k++) {
-            const uint32_t s = in->slots[((uint32_t)group[i + k] << PRECISION) + (x[k] & WITHIN)];
-            const uint32_t next = ((s >> 20) + 1) * (x[k] >> PRECISION) + (s >> 7 & WITHIN);
-            const uint32_t with = next << 16 | zmpi_load16(p);
-            const bool low = next < 0x10000;
-            slot[i + k] = s;
-            x[k] = low ? with : next;
-            p += 2 * low;
-        }
+#pragma GCC unroll 16 /* constant places: states stay in registers */
+    for (unsigned i = 0; i < LANES; i++) {
+        if (!(row >> i & 1))
+            break;
+        const uint32_t s = in->slots[((uint32_t)group[i] << PRECISION) + (x[i % 4] & WITHIN)];
+        const uint32_t next = ((s >> 20) + 1) * (x[i % 4] >> PRECISION) + (s >> 7 & WITHIN);
+        const uint32_t with = next << 16 | zmpi_load16(p);
+        const bool low = next < 0x10000;
+        slot[i] = s;
+        x[i % 4] = low ? with : next;
+        p += 2 * low;
+    }
     *at = p;
     return _mm512_loadu_si512(slot);
 }
@@ -367,9 +369,9 @@ TARGET static ALWAYS_INLINE unsigned char *put_slots(__m512i m, __m512i slot, __
     const __m512i shift =
         _mm512_add_epi32(_mm512_and_si512(_mm512_srli_epi32(slot, 24), _mm512_set1_epi32(15)),
                          _mm512_set1_epi32(31));
-    const __mmask16 gives =
-        row & _mm512_cmpgt_epu32_mask(_mm512_add_epi32(_mm512_srli_epi32(*x, 32 - PRECISION), rest),
-                                      within);
+    const __m512i most = _mm512_xor_si512(_mm512_slli_epi32(slot, 32 - PRECISION),
+                                          _mm512_set1_epi32(-1)); /* 2^20 f - 1 */
+    const __mmask16 gives = _mm512_mask_cmpgt_epu32_mask(row, *x, most);
     const unsigned count = (unsigned)__builtin_popcount(gives);
     end -= 2 * count;
     _mm256_mask_storeu_epi16(end, (__mmask16)((1u << count) - 1),

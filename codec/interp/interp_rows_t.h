@@ -118,6 +118,111 @@ static void make_contexts(struct zmpi_interp_work *w, const struct cells *c, con
             (unsigned char)(context[i] + (sums[i] > low ? 8 : 0) + (sums[i] > high ? 8 : 0));
 }
 
+/* ---- symbols in lanes ---- */
+
+enum { SLOTS = 1 << ZMPI_INTERP_PRECISION };
+
+/* 1 or 0, without a branch, which a processor could not predict. */
+static inline uint32_t is_below(uint32_t a, uint32_t b)
+{
+    return (uint32_t)(((uint64_t)a - b) >> 63);
+}
+
+/* Puts one pair's symbol into a lane's state x. With its frequency f and first slot, x becomes x /
+ * f * 4096 + x % f + first. If that would not fit 32 bits, the lower 16 bits of x are written
+ * first. */
+static inline unsigned char *put_symbol(const uint64_t *slots, unsigned pair, unsigned char *at,
+                                        uint32_t *state)
+{
+    const uint32_t inverse = (uint32_t)slots[pair], s = (uint32_t)(slots[pair] >> 32);
+    const uint32_t rest = s & (SLOTS - 1), most = ~(s << 20);       /* 2^20 f - 1 */
+    const int64_t gives = (int64_t)((uint64_t)most - *state) >> 63; /* -1 or 0, without a branch */
+    zmpi_store16(at - 2, (uint16_t)*state);
+    const uint32_t x = *state >> (gives & 16);
+    const uint64_t q = (uint64_t)(x + (s >> 28)) * inverse >> (31 + (s >> 24 & 15));
+    *state = x + (s >> ZMPI_INTERP_PRECISION & (SLOTS - 1)) + (uint32_t)q * rest;
+    return at + 2 * gives;
+}
+
+/* Writes the words of all codes, backwards from `end`; returns where they begin. */
+static inline __attribute__((always_inline)) unsigned char *
+put_in(const struct codes *c, const uint64_t *slots, unsigned lanes, unsigned char *end,
+       uint32_t states[16])
+{
+    unsigned char *at = end;
+    const uint16_t *pair = c->pair + c->count;
+    uint32_t state[16];
+    memcpy(state, states, sizeof state);
+    for (size_t r = c->row_count; r-- > 0;) {
+        const size_t rest = c->rows[r] % lanes;
+        pair -= rest;
+#pragma GCC unroll 16
+        for (unsigned k = lanes; k-- > 0;) /* constant places: states stay in registers */
+            if (k < rest)
+                at = put_symbol(slots, pair[k], at, &state[k]);
+        for (size_t g = c->rows[r] / lanes; g-- > 0;) {
+            pair -= lanes;
+#pragma GCC unroll 16
+            for (unsigned k = lanes; k-- > 0;)
+                at = put_symbol(slots, pair[k], at, &state[k]);
+        }
+    }
+    memcpy(states, state, sizeof state);
+    return at;
+}
+
+static unsigned char *put_words(const struct codes *c, const uint64_t *slots, unsigned lanes,
+                                unsigned char *end, uint32_t states[16])
+{
+    unsigned char *(*const put_16)(const struct codes *, const uint64_t *, unsigned char *,
+                                   uint32_t *) = PUT_WORDS;
+    return lanes == 16 && put_16 ? put_16(c, slots, end, states)
+           : lanes == 16         ? put_in(c, slots, 16, end, states)
+           : lanes == 4          ? put_in(c, slots, 4, end, states)
+                                 : put_in(c, slots, 1, end, states);
+}
+
+/* Takes the symbol that a lane's state stands for. */
+static inline __attribute__((always_inline)) unsigned
+take_symbol(struct unrans *in, unsigned context, const unsigned char **at, uint32_t *state)
+{
+    const uint32_t word = zmpi_load16(*at), x = *state;
+    const uint32_t slot = in->slots[in->table[context] + (x & (SLOTS - 1))];
+    const uint32_t next =
+        ((slot >> 20) + 1) * (x >> ZMPI_INTERP_PRECISION) + (slot >> 7 & (SLOTS - 1));
+    const uint32_t low = is_below(next, ZMPI_INTERP_LOWEST);
+    *state = next << 16 * low | (word & (0 - low));
+    *at += 2 * low;
+    return slot & 127;
+}
+
+/* Takes the symbols of a row; returns at least the largest of them. */
+static inline __attribute__((always_inline)) unsigned
+take_symbols(struct zmpi_interp_work *w, unsigned char *restrict symbol, size_t n, unsigned lanes)
+{
+    struct unrans *in = &w->in;
+    const unsigned char *at = in->at, *context = w->contexts;
+    uint32_t state[16];
+    unsigned most = 0;
+    memcpy(state, in->state, sizeof state);
+    size_t i = 0;
+    for (; i + lanes <= n; i += lanes)
+#pragma GCC unroll 16
+        for (unsigned k = 0; k < lanes; k++) {
+            const unsigned s = take_symbol(in, context[i + k], &at, &state[k]);
+            symbol[i + k] = (unsigned char)s;
+            most = s > most ? s : most;
+        }
+    for (unsigned k = 0; i < n; k++, i++) {
+        const unsigned s = take_symbol(in, context[i], &at, &state[k]);
+        symbol[i] = (unsigned char)s;
+        most = s > most ? s : most;
+    }
+    memcpy(in->state, state, sizeof state);
+    zmpi_interp_taken(in, at);
+    return most;
+}
+
 /* ---- codes ---- */
 
 /* Appends a row's symbols and contexts to those of the tile. */
@@ -164,8 +269,10 @@ static bool take_given(struct zmpi_interp_work *w, int32_t *restrict code,
 static void take_row(struct zmpi_interp_work *w, int32_t *restrict code,
                      unsigned char *restrict symbol, unsigned char *restrict size, size_t n)
 {
-    const bool any =
-        w->books ? take_given(w, code, symbol, n) : zmpi_interp_take_symbols(w, symbol, n);
+    const bool any = w->books ? take_given(w, code, symbol, n)
+                              : (w->in.mask == 3 ? take_symbols(w, symbol, n, 4)
+                                                 : take_symbols(w, symbol, n, w->in.mask + 1)) >=
+                                    ZMPI_INTERP_ESCAPES;
     const size_t m = whole(n, 32);
     for (size_t i = 0; i < m; i++)
         size[i] = (unsigned char)((symbol[i] + 1) / 2);

@@ -48,41 +48,6 @@ static const NAME(any_place) * NAME(row)(const struct zmpi_interp_work *w, const
     return w->clean[0];
 }
 
-static void NAME(range_row)(const NAME(any_place) * x, size_t n, const struct NAME(kept) * kept,
-                            T *restrict lo, T *restrict hi)
-{
-    const size_t m = whole(n, 16);
-    const struct NAME(kept) k = *kept;
-    for (size_t i = 0; i < m; i++) {
-        const T v = NAME(value_of)(x[i], &k);
-        lo[i] = v < lo[i] ? v : lo[i];
-        hi[i] = v > hi[i] ? v : hi[i];
-    }
-}
-
-/* Finds the range of the elements with a value: of each column first, then of all. */
-static bool NAME(range)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
-                        const size_t extent[3], const struct zmpi_rows *src, double *least,
-                        double *most)
-{
-    const struct NAME(kept) kept = NAME(kept_of)(rule);
-    T *lo = (T *)w->clean[1], *hi = (T *)w->clean[2];
-    for (size_t i = 0; i < extent[2]; i++) {
-        lo[i] = (T)INFINITY;
-        hi[i] = -(T)INFINITY;
-    }
-    for (size_t z = 0; z < extent[0]; z++)
-        for (size_t y = 0; y < extent[1]; y++)
-            NAME(range_row)(NAME(row)(w, extent, src, z, y), extent[2], &kept, lo, hi);
-    *least = INFINITY;
-    *most = -INFINITY;
-    for (size_t i = 0; i < extent[2]; i++) {
-        *least = (double)lo[i] < *least ? (double)lo[i] : *least;
-        *most = (double)hi[i] > *most ? (double)hi[i] : *most;
-    }
-    return *least <= *most;
-}
-
 /* Returns a value in the middle of sampled ones. */
 static double NAME(middle)(const struct zmpi_interp_rule *rule, const size_t extent[3],
                            const struct zmpi_rows *src)
@@ -107,27 +72,24 @@ static double NAME(middle)(const struct zmpi_interp_rule *rule, const size_t ext
 }
 
 /* Makes a row's integers, less the base. Those beyond REACH, and elements that are not values,
- * become NO_VALUE. True: there may be some. */
+ * become NO_VALUE. Also finds the range of the values of each column. True: not all have one. */
 static bool NAME(load_row)(const NAME(any_place) * x, size_t n, const struct NAME(kept) * kept,
-                           double inverse, double base, int32_t *restrict value)
+                           double inverse, double base, int32_t *restrict value, T *restrict lo,
+                           T *restrict hi)
 {
     const size_t m = whole(n, 16);
     const struct NAME(kept) k = *kept;
     const double magic = 0x1.8p52; /* a sum with it is rounded as rint does, to its last bits */
     const uint32_t reach = (uint32_t)REACH;
     uint32_t most = 0;
-    if (fabs(base) >= 0x1p50) {
-        for (size_t i = 0; i < n; i++) {
-            const double d = rint((double)NAME(value_of)(x[i], &k) * inverse) - base;
-            value[i] = fabs(d) <= REACH ? (int32_t)d : NO_VALUE;
-        }
-        return true;
-    }
     uint64_t zero;
     memcpy(&zero, &magic, sizeof zero);
     zero += (uint64_t)(int64_t)base - reach;
     for (size_t i = 0; i < m; i++) {
-        const double d = (double)NAME(value_of)(x[i], &k) * inverse + magic;
+        const T y = NAME(value_of)(x[i], &k);
+        lo[i] = y < lo[i] ? y : lo[i];
+        hi[i] = y > hi[i] ? y : hi[i];
+        const double d = (double)y * inverse + magic;
         uint64_t b;
         memcpy(&b, &d, sizeof b);
         b -= zero;
@@ -135,7 +97,47 @@ static bool NAME(load_row)(const NAME(any_place) * x, size_t n, const struct NAM
         value[i] = v > 2 * reach ? NO_VALUE : (int32_t)(v - reach);
         most = v > most ? v : most;
     }
-    return most > 2 * reach;
+    if (fabs(base) < 0x1p50)
+        return most > 2 * reach;
+    for (size_t i = 0; i < n; i++) {
+        const double d = rint((double)NAME(value_of)(x[i], &k) * inverse) - base;
+        value[i] = fabs(d) <= REACH ? (int32_t)d : NO_VALUE;
+    }
+    return true;
+}
+
+/* Loads the tile's integers and marks the exceptions; finds the range of the values, whose least is
+ * above the most if there are none. True: there may be exceptions. */
+static bool NAME(load_rows)(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                            const size_t extent[3], const struct zmpi_rows *src, double base,
+                            double *least, double *most)
+{
+    const struct NAME(kept) kept = NAME(kept_of)(rule);
+    unsigned char *exception = w->exception;
+    T *lo = (T *)w->clean[1], *hi = (T *)w->clean[2];
+    bool any = false;
+    memset(exception, 0, extent[0] * extent[1] * extent[2]);
+    for (size_t i = 0; i < extent[2]; i++) {
+        lo[i] = (T)INFINITY;
+        hi[i] = -(T)INFINITY;
+    }
+    for (size_t z = 0; z < extent[0]; z++)
+        for (size_t y = 0; y < extent[1]; y++, exception += extent[2]) {
+            int32_t *value = w->flat.value + z * w->flat.plane + y * w->flat.row;
+            if (!NAME(load_row)(NAME(row)(w, extent, src, z, y), extent[2], &kept, 1 / rule->unit,
+                                base, value, lo, hi))
+                continue;
+            for (size_t i = 0; i < extent[2]; i++)
+                exception[i] = value[i] == NO_VALUE;
+            any = true;
+        }
+    *least = INFINITY;
+    *most = -INFINITY;
+    for (size_t i = 0; i < extent[2]; i++) {
+        *least = (double)lo[i] < *least ? (double)lo[i] : *least;
+        *most = (double)hi[i] > *most ? (double)hi[i] : *most;
+    }
+    return any;
 }
 
 /* Is every decoded value, with half a step and half a unit of error, within the bound, however it
@@ -148,17 +150,19 @@ static bool NAME(is_sure)(const struct zmpi_interp_rule *rule, double largest)
            (128.5 + units * (last + 0x1p-51)) * rule->unit < rule->abs_bound * (1 - 0x1p-30);
 }
 
-/* False: no value could be an integer. */
+/* Loads by the base of the tile before, and goes over to the tile's own, which its range tells.
+ * False: no value could be an integer. */
 static bool NAME(load)(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                        const size_t extent[3], const struct zmpi_rows *src, double *base)
 {
-    const double inverse = 1 / rule->unit;
+    const double inverse = 1 / rule->unit, before = w->base;
+    const size_t all = w->flat.plane * extent[0] - 2 * PAD;
     double least, most;
-    unsigned char *exception = w->exception;
+    bool any = NAME(load_rows)(w, rule, extent, src, before, &least, &most);
     *base = 0;
     w->sure = false;
-    const struct NAME(kept) kept = NAME(kept_of)(rule);
-    if (NAME(range)(w, rule, extent, src, &least, &most)) {
+    if (least <= most) {
+        const bool wide = (most / 2 - least / 2) * inverse > REACH - 2 * ZMPI_INTERP_STEP;
         double middle = least / 2 + most / 2;
         if ((most / 2 - least / 2) * inverse > REACH)
             middle = NAME(middle)(rule, extent, src);
@@ -166,44 +170,39 @@ static bool NAME(load)(struct zmpi_interp_work *w, const struct zmpi_interp_rule
         if (!(fabs(*base) <= ZMPI_INTERP_BASE_MOST))
             return false;
         w->sure = NAME(is_sure)(rule, fmax(fabs(least), fabs(most)));
+        w->base = *base;
+        any = any || wide;
     }
-    memset(exception, 0, extent[0] * extent[1] * extent[2]);
-    for (size_t z = 0; z < extent[0]; z++)
-        for (size_t y = 0; y < extent[1]; y++, exception += extent[2]) {
-            int32_t *value = w->flat.value + z * w->flat.plane + y * w->flat.row;
-            if (!NAME(load_row)(NAME(row)(w, extent, src, z, y), extent[2], &kept, inverse, *base,
-                                value))
-                continue;
-            for (size_t i = 0; i < extent[2]; i++)
-                exception[i] = value[i] == NO_VALUE;
-            w->sure = false;
-        }
+    const uint32_t shift = any ? 0 : (uint32_t)(int32_t)(*base - before);
+    if (any && (*base < before || *base > before))
+        any = NAME(load_rows)(w, rule, extent, src, *base, &least, &most);
+    else if (shift)
+        for (size_t i = 0; i < all; i++)
+            w->flat.value[i] = (int32_t)((uint32_t)w->flat.value[i] - shift);
+    w->sure &= !any;
     return true;
 }
 
 /* base + v is a whole number below 2^53 and so exact: the product rounds once, and once more to
  * f32. */
 static void NAME(unload_row)(const int32_t *restrict v, size_t n, double unit, double base,
-                             T *restrict x)
+                             NAME(any_place) *restrict x)
 {
-    const size_t m = whole(n, 16);
-    for (size_t i = 0; i < m; i++)
+    for (size_t i = 0; i < n; i++)
         x[i] = (T)((base + (double)v[i]) * unit);
 }
 
 static void NAME(unload)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                          const size_t extent[3], const struct zmpi_rows *dst, double base)
 {
-    T *x = (T *)w->clean[0];
-    const size_t bytes = extent[2] * sizeof *x;
     for (size_t z = 0; z < extent[0]; z++)
         for (size_t y = 0; y < extent[1]; y++) {
             const unsigned char *ahead = row_ahead(dst, extent, z, y);
-            for (size_t b = 0; b < bytes; b += 64)
+            for (size_t b = 0; b < extent[2] * sizeof(T); b += 64)
                 __builtin_prefetch(ahead + b, 1);
             NAME(unload_row)
-            (w->flat.value + z * w->flat.plane + y * w->flat.row, extent[2], rule->unit, base, x);
-            memcpy(dst->at + z * dst->plane + y * dst->row, x, bytes);
+            (w->flat.value + z * w->flat.plane + y * w->flat.row, extent[2], rule->unit, base,
+             (NAME(any_place) *)(dst->at + z * dst->plane + y * dst->row));
         }
 }
 

@@ -85,15 +85,15 @@ struct put {
     unsigned count;
 };
 
+/* Writes up to 8 bytes, and goes on behind the whole ones. */
 static inline void put_bits(struct put *p, uint32_t value, unsigned count)
 {
     p->have |= (uint64_t)value << p->count;
     p->count += count;
-    while (p->count >= 8) {
-        *p->at++ = (unsigned char)p->have;
-        p->have >>= 8;
-        p->count -= 8;
-    }
+    zmpi_store64(p->at, p->have);
+    p->at += p->count / 8;
+    p->have >>= p->count & ~7u;
+    p->count %= 8;
 }
 
 static inline void put_end(struct put *p)
@@ -201,6 +201,7 @@ struct zmpi_interp_work {
     unsigned char *exception;              /* encoder: 1 for each element that is one */
     bool sure;      /* encoder: there are none, and all decoded values are within the bound */
     bool wanted;    /* is the tile read after it was coded? */
+    double base;    /* of the tile before */
     void *clean[3]; /* copies of rows of floats */
     struct zmpi_flare_coder *flare;  /* of the profile FLARE, else NULL */
     struct zmpi_interp_books *books; /* of the profile with Huffman codes, else NULL */
@@ -240,11 +241,10 @@ struct zmpi_interp_loops {
     void (*lorenzo)(struct zmpi_interp_work *w, const struct zmpi_interp_set *set);
     /* Bits, in 1/32768, that symbols of these counts take, which add up to less than 2^24. */
     uint64_t (*entropy)(const uint32_t *logs, const uint32_t *counts, size_t n);
-    /* Writes the words of the codes, in 16 lanes, backwards from `end`; returns where they begin.
-     * slots: for each pair, as in interp_rans.c. The pointer is NULL if this set has no such
-     * function. */
-    unsigned char *(*put_words)(const struct codes *c, const uint64_t *slots, unsigned char *end,
-                                uint32_t state[16]);
+    /* Writes the words of the codes backwards from `end`; returns where they begin. slots: for each
+     * pair, by slot_of (interp_rans.c). */
+    unsigned char *(*put_words)(const struct codes *c, const uint64_t *slots, unsigned lanes,
+                                unsigned char *end, uint32_t state[16]);
     /* Encodes rows, whose values become the decoded ones. The pointer may be NULL. */
     void (*put_rows)(struct codes *c, const struct row_run *r);
     /* Decodes rows; false: there are too few lanes. The pointer may be NULL. */
@@ -360,6 +360,9 @@ static inline size_t zmpi_interp_behind(const struct zmpi_interp_work *w)
     return 2 * w->capacity.longest + 64;
 }
 
+/* States are at least this between symbols. */
+#define ZMPI_INTERP_LOWEST ((uint32_t)1 << 16)
+
 /* Begins the codes of a tile; zmpi_interp_code_end counts their symbols. */
 void zmpi_interp_code_begin(struct zmpi_interp_work *w);
 void zmpi_interp_code_end(struct zmpi_interp_work *w);
@@ -371,8 +374,6 @@ static inline uint64_t zmpi_interp_raw(const unsigned char symbols[8])
 }
 /* Puts the symbol of a large code, pair i, and its raw bits. */
 void zmpi_interp_escape(struct codes *c, int32_t code, size_t i);
-/* Decodes the symbols of a row, whose contexts are in w->contexts. True: some have raw bits. */
-bool zmpi_interp_take_symbols(struct zmpi_interp_work *w, unsigned char *symbol, size_t n);
 /* Moves on to `at` after a row. In damaged chunks the words may end before. */
 static inline void zmpi_interp_taken(struct unrans *in, const unsigned char *at)
 {

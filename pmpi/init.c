@@ -111,6 +111,7 @@ int zw_init(int *argc, char ***argv)
 {
     if (zruntime_off())
         return PMPI_Init(argc, argv);
+    zruntime_begin();
     zpresence_announce();
     int rc = PMPI_Init(argc, argv);
     if (!rc)
@@ -122,6 +123,7 @@ int zw_init_thread(int *argc, char ***argv, int required, int *provided)
 {
     if (zruntime_off())
         return PMPI_Init_thread(argc, argv, required, provided);
+    zruntime_begin();
     zpresence_announce();
     int rc = PMPI_Init_thread(argc, argv, required, provided);
     if (!rc)

@@ -223,6 +223,14 @@ void zmpi_enhancer_point(const unsigned char id[16], uint64_t offset, uint64_t l
                          unsigned char dst[ZMPI_POINTER_BYTES]);
 uint64_t zmpi_enhancer_seed(const unsigned char id[16], uint64_t offset);
 
+/* ---- what a file's write calls were ---- */
+
+struct zmpi_calls;
+/* *there: the file has a list of them, which is of its present records. An error means that the
+ * list is damaged; data are not. */
+enum zmpi_status zmpi_calls_read(const struct zmpi_container *c, const struct zmpi_reader *in,
+                                 struct zmpi_calls *calls, bool *there);
+
 /* ---- index ---- */
 
 /* Selects the records that a writer puts into its part of the index. */

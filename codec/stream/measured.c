@@ -2,8 +2,9 @@
 #include "stream/measured.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "stream/chunk_decoder.h"
 
 /* Errors of numbers; exact values, such as infinities, have none. */
 static void add(struct zmpi_measured *m, double x, double y)
@@ -33,30 +34,32 @@ static void add_row(enum zmpi_type type, const unsigned char *x, const unsigned 
     }
 }
 
+/* Where coded chunk k lies in the stream. */
+static size_t place_of(const struct zmpi_stream *s, size_t k)
+{
+    size_t at = s->head;
+    for (size_t i = 0; i < k; i++)
+        at += zmpi_stream_chunk_size(s, i);
+    return at;
+}
+
 void zmpi_measure(const struct zmpi_stream *s, const void *src, struct zmpi_measured *m)
 {
     const enum zmpi_type type = s->info.array.type;
+    struct zmpi_chunk_decoder v;
     size_t first[3], extent[3];
     if ((type != ZMPI_F32 && type != ZMPI_F64) || s->info.big_endian || s->info.chunks == 0)
         return;
-    const size_t k = s->info.chunks / 2;
+    const size_t k = s->info.chunks / 2, size = zmpi_stream_chunk_size(s, k);
     zmpi_stream_tile(s, k, first, extent);
-    const size_t rows = extent[0] * extent[1], row = extent[2] * s->width;
-    struct zmpi_copy *copy = malloc(rows * sizeof *copy);
-    unsigned char *need = calloc(s->info.chunks, 1), *decoded = malloc(rows * row);
-    if (copy != NULL && need != NULL && decoded != NULL) {
-        need[k] = 1;
-        for (size_t i = 0; i < rows; i++) {
+    if (!zmpi_chunk_decoder_make(s, 0, NULL, false, &v))
+        return;
+    if (zmpi_chunk_decoder_run(s, k, s->src + place_of(s, k), size, NULL, &v) == ZMPI_OK)
+        for (size_t i = 0; i < extent[0] * extent[1]; i++) {
             const size_t z = first[0] + i / extent[1], y = first[1] + i % extent[1];
             const size_t at = ((z * s->extent[1] + y) * s->extent[2] + first[2]) * s->width;
-            copy[i] = (struct zmpi_copy){at, i * row, row};
+            add_row(type, (const unsigned char *)src + at, v.words + i * extent[2] * s->width,
+                    extent[2], m);
         }
-        const bool done = zmpi_stream_copy(s, need, 1, copy, rows, decoded) == ZMPI_OK;
-        for (size_t i = 0; i < rows && done; i++)
-            add_row(type, (const unsigned char *)src + copy[i].from, decoded + i * row, extent[2],
-                    m);
-    }
-    free(copy);
-    free(need);
-    free(decoded);
+    zmpi_chunk_decoder_free(&v);
 }

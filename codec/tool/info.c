@@ -33,6 +33,7 @@ struct sums {
     struct total total[TYPES];
     struct tool_kinds kinds;
     struct network network;
+    struct tool_calls calls;
 };
 
 static void describe_extent(const struct zmpi_extent *e, char text[200])
@@ -186,6 +187,12 @@ static void look_at_network(struct tool_input *in, struct network *n)
     zmpi_enhancer_free(&e);
 }
 
+static void look_at_calls(struct tool_input *in, struct tool_calls *s)
+{
+    s->status = zmpi_calls_read(&in->container, &in->reader, &s->list, &s->there);
+    s->bytes = s->there ? zmpi_calls_size(&s->list) : 0;
+}
+
 static void print_network(const struct network *n)
 {
     if (n->status)
@@ -214,8 +221,7 @@ static uint64_t holes_of(const struct tool_input *in)
     return holes;
 }
 
-static enum zmpi_status measure(struct tool_input *in, const struct network *network,
-                                struct space *space)
+static enum zmpi_status measure(struct tool_input *in, uint64_t sections, struct space *space)
 {
     struct zmpi_container *c = &in->container;
     struct zmpi_compaction s;
@@ -225,7 +231,7 @@ static enum zmpi_status measure(struct tool_input *in, const struct network *net
     const struct zmpi_header *h = &c->header;
     const bool copied =
         h->index_length && h->log_end >= h->index_offset + h->index_length + ZMPI_HEADER_COPY_BYTES;
-    const uint64_t used = ZMPI_HEADER_BYTES + s.live + zmpi_pad8(network->bytes) +
+    const uint64_t used = ZMPI_HEADER_BYTES + s.live + sections +
                           zmpi_index_segments_size(c->all.segment, c->indexed) + h->index_length +
                           (copied ? ZMPI_HEADER_COPY_BYTES : 0);
     space->holes = holes_of(in);
@@ -305,6 +311,7 @@ static void print_json_totals(const struct sums *s)
                "\"enhanced\": %zu}",
                (unsigned long long)n->bytes, n->times, n->chunks, n->on);
     tool_kinds_json(&s->kinds);
+    tool_calls_json(&s->calls);
     printf("}\n");
 }
 
@@ -383,8 +390,10 @@ static bool print_text(struct tool_input *in, const struct space *space,
     print_state(in);
     print_network(&sums->network);
     const bool memory = list_records(in, record, false, all);
-    if (all)
+    if (all) {
         tool_kinds_print(&sums->kinds);
+        tool_calls_print(&sums->calls);
+    }
     return memory;
 }
 
@@ -394,7 +403,9 @@ static int print_container(struct tool_input *in, bool json, bool all)
     struct space space = {0};
     struct zmpi_record *record;
     look_at_network(in, &sums.network);
-    enum zmpi_status status = measure(in, &sums.network, &space);
+    look_at_calls(in, &sums.calls);
+    const uint64_t sections = zmpi_pad8(sums.network.bytes) + sums.calls.bytes;
+    enum zmpi_status status = measure(in, sections, &space);
     if (status != ZMPI_ERR_MEMORY)
         status = zmpi_container_records(&in->container, &in->reader, &record);
     if (status)

@@ -6,6 +6,7 @@
 #define ZMPI_INFO_KINDS_H
 
 #include "bound/fill.h"
+#include "format/calls.h"
 #include "tool.h"
 
 enum { TOOL_KINDS = 64 };
@@ -35,6 +36,17 @@ enum zmpi_status tool_kinds_add(struct tool_kinds *s, struct tool_input *in,
                                 bool decode);
 void tool_kinds_print(const struct tool_kinds *s);
 void tool_kinds_json(const struct tool_kinds *s);
+
+/* ---- info_calls.c: what the write calls were, if the file tells ---- */
+
+struct tool_calls {
+    bool there;
+    enum zmpi_status status; /* what is wrong with the list */
+    uint64_t bytes;
+    struct zmpi_calls list;
+};
+void tool_calls_print(const struct tool_calls *s);
+void tool_calls_json(const struct tool_calls *s);
 
 /* "3x4x5", without leading ones. */
 void tool_shape_text(const size_t extent[3], char text[80]);

@@ -10,6 +10,7 @@
 #include "base/attributes.h"
 #include "base/bytes.h"
 #include "enhance/enhance.h"
+#include "format/calls.h"
 #include "tool.h"
 
 /* Both header slots. The bytes behind them are not the container's (format.md 2.6). */
@@ -141,14 +142,44 @@ static int copy_network(struct trim *t, unsigned char pointer[ZMPI_POINTER_BYTES
     return failed;
 }
 
+/* Makes room for what the write calls were, if the file has it, in front of the index. */
+static int read_calls(struct trim *t, struct zmpi_calls *calls, size_t *size)
+{
+    bool there;
+    const enum zmpi_status status = zmpi_calls_read(&t->in.container, &t->in.reader, calls, &there);
+    *size = there ? zmpi_calls_size(calls) : 0;
+    return status == ZMPI_ERR_IO || status == ZMPI_ERR_MEMORY ? tool_fail_status(t->in.path, status)
+                                                              : TOOL_OK;
+}
+
+/* Writes it, and the pointer to it. The index is made. */
+static int write_calls(struct trim *t, const struct zmpi_calls *calls, size_t size, uint64_t at,
+                       unsigned char pointer[ZMPI_CALLS_POINTER])
+{
+    const struct zmpi_header *h = &t->fresh.header;
+    unsigned char *section = malloc(size + 1);
+    if (!section)
+        return tool_fail("out of memory");
+    zmpi_calls_encode(calls, section);
+    zmpi_calls_seal(section, size, h->id, at);
+    zmpi_calls_point(h->id, at, size, h->tally, pointer);
+    const int failed = tool_output_write_at(&t->out, section, size, at);
+    free(section);
+    return failed;
+}
+
 /* Writes the index, and the header in front of everything. */
 static int finish(struct trim *t)
 {
     unsigned char *index, head[ZMPI_HEADER_BYTES] = {0};
-    size_t size;
+    struct zmpi_calls calls;
+    size_t size, section;
     int failed = copy_network(t, head + ZMPI_POINTER_AT);
+    failed = failed ? failed : read_calls(t, &calls, &section);
     if (failed)
         return failed;
+    const uint64_t at = t->end;
+    t->end += section;
     enum zmpi_status status = zmpi_container_seal(&t->fresh, &t->in.reader);
     if (!status && t->fresh.logical_size != t->in.container.logical_size)
         status = ZMPI_ERR_CORRUPT;
@@ -160,6 +191,8 @@ static int finish(struct trim *t)
     failed = tool_output_write_at(&t->out, index, size, t->end);
     free(index);
     t->end += size;
+    if (!failed && section)
+        failed = write_calls(t, &calls, section, at, head + ZMPI_CALLS_AT);
     zmpi_header_put(&t->fresh.header, head);
     if (!failed)
         failed = tool_output_write_at(&t->out, head, sizeof head, 0);

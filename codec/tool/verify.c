@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "enhance/enhance.h"
+#include "format/calls.h"
 #include "layout/stream.h"
 #include "tool.h"
 
@@ -111,6 +112,20 @@ static bool network_is_right(const struct tool_input *in)
     return !status;
 }
 
+/* The same of what the write calls were. */
+static bool calls_are_right(const struct tool_input *in)
+{
+    struct zmpi_calls calls;
+    bool there;
+    const enum zmpi_status status = zmpi_calls_read(&in->container, &in->reader, &calls, &there);
+    if (status)
+        printf(
+            "%s: the list of its write calls is damaged, its data are not (%s); zmpi trim leaves "
+            "the list out\n",
+            in->path, zmpi_strerror(status));
+    return !status;
+}
+
 /* Prints the result of verify. The `bad` records were printed before. */
 static int tell(const struct tool_input *in, size_t bad)
 {
@@ -132,7 +147,9 @@ static int tell(const struct tool_input *in, size_t bad)
             "never finished; nobody reads them\n",
             in->path, (unsigned long long)(in->physical - end), (unsigned long long)end);
     const bool network = c->copied || network_is_right(in);
-    if (bad || !network || c->copied || c->damaged || c->index_damaged || !zmpi_container_whole(c))
+    const bool calls = c->copied || calls_are_right(in);
+    if (bad || !network || !calls || c->copied || c->damaged || c->index_damaged ||
+        !zmpi_container_whole(c))
         return TOOL_DIFFERENT;
     printf("%s: %zu records, all right\n", in->path, c->count);
     return TOOL_OK;

@@ -31,13 +31,15 @@ static int replace(struct zfile *f, int failed)
 static int finish(struct zfile *f)
 {
     int rc = zflush_collective(f), dirty = f->dirty, any = 0;
-    uint64_t mine[3] = {f->container.count, f->stats.n.bytes_written, f->reuse.filled},
-             all[3] = {0};
+    uint64_t mine[4] = {f->container.count, f->stats.n.bytes_written, f->reuse.filled,
+                        f->stats.n.bytes_stored},
+             all[4] = {0};
     PMPI_Allreduce(&dirty, &any, 1, MPI_INT, MPI_MAX, f->comm);
-    PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_SUM, f->comm);
+    PMPI_Allreduce(mine, all, 4, MPI_UINT64_T, MPI_SUM, f->comm);
     const bool empty = all[0] == 0 && still_empty(f);
     if (f->replace || (any && !empty && !f->session.shared)) {
         const bool wanted = f->rank == 0 && ztrim_wanted(f, all[1], all[2]);
+        zreport_calls_section(f, all[3]);
         int indexed = zindex_write(f);
         rc = rc ? rc : indexed;
         if (f->replace)

@@ -19,6 +19,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "file/physical.h"
+#include "index/header.h"
 
 enum { NOTE_AT = 416, NOTE_BYTES = 24 };
 
@@ -115,14 +116,20 @@ static bool put_index(struct zfile *f, struct zmpi_container *kept, uint64_t *pl
     struct zmpi_reader reader = zfile_reader(f);
     const int fd = f->session.fd;
     struct zmpi_header_part part[2];
-    unsigned char *index;
+    struct zsection *s = &f->section;
+    unsigned char *index, pointer[ZMPI_CALLS_POINTER];
     uint64_t offset = f->container.header.log_end;
     size_t size;
     if (zsession_reserve(f, 0, &offset, NULL) ||
-        zmpi_index_make(kept, &reader, offset, kept->header.generation + 1, &index, &size))
+        zmpi_index_make(kept, &reader, offset + s->size, kept->header.generation + 1, &index,
+                        &size))
         return false;
-    bool written = size > 0 && !zsession_reserve(f, size, &offset, NULL);
-    if (written && zfd_write(fd, index, size, (off_t)offset)) {
+    bool written = size > 0 && !zsession_reserve(f, s->size + size, &offset, NULL);
+    s->offset = offset;
+    if (s->bytes)
+        zmpi_calls_seal(s->bytes, s->size, kept->header.id, offset);
+    if (written && (zfd_write(fd, s->bytes, s->size, (off_t)offset) ||
+                    zfd_write(fd, index, size, (off_t)(offset + s->size)))) {
         (void)!ftruncate(fd, (off_t)f->container.header.log_end);
         written = false;
     }
@@ -130,6 +137,8 @@ static bool put_index(struct zfile *f, struct zmpi_container *kept, uint64_t *pl
     *place = offset;
     if (!written)
         return false;
+    const size_t points = zheader_section(f, &kept->header, pointer);
+    written = !zfd_write(fd, pointer, points, ZMPI_CALLS_AT);
     kept->header.generation++;
     zmpi_header_parts(&kept->header, part);
     for (int i = 0; i < 2 && written; i++)

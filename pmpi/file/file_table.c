@@ -71,7 +71,8 @@ static void destroy(struct zfile *f)
     zreuse_drop(f);
     free(f->outbox.bytes);
     free(f->component);
-    free(f->notes);
+    znotes_free(f);
+    free(f->section.bytes);
     free(f->outbox.record);
     free(f->news.sizes);
     free(f->news.places);

@@ -1,80 +1,113 @@
 /* notes.c - see notes.h. */
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "bound/bound.h"
 #include "bound/sample.h"
 #include "file/zfile.h"
 #include "mpi/runtime.h"
 
-const char *zshape_from_name(enum zshape_from from)
+bool znotes_have(struct zfile *f, int kind, size_t n)
 {
-    static const char *const name[] = {"one row", "set", "view", "datatype", "runs", "data"};
-    return name[from];
-}
-
-const char *zexact_name(enum zexact_why why)
-{
-    static const char *const name[] = {"",
-                                       "the bound is lossless",
-                                       "small",
-                                       "not of a float type",
-                                       "does not look like its type",
-                                       "a known format"};
-    return name[why];
-}
-
-static void clear(struct znote note[ZNOTES])
-{
-    for (int i = 0; i < ZNOTES; i++)
-        for (int c = 0; c < ZNOTE_PARTS; c++)
-            note[i].range[c] = ZMPI_RANGE_EMPTY;
-}
-
-bool znotes_make(struct zfile *f)
-{
-    if (f->notes)
+    struct znotes *all = &f->notes;
+    if (n <= all->count[kind])
         return true;
-    f->notes = calloc(1, sizeof *f->notes);
-    if (f->notes) {
-        clear(f->notes->collective);
-        clear(f->notes->independent);
-    }
-    return f->notes != NULL;
+    size_t count = all->count[kind] ? 2 * all->count[kind] : 4;
+    count = count < n ? n : count < ZNOTES ? count : ZNOTES;
+    struct znote *grown = realloc(all->note[kind], count * sizeof *grown);
+    if (!grown)
+        return false;
+    memset(grown + all->count[kind], 0, (count - all->count[kind]) * sizeof *grown);
+    for (size_t i = all->count[kind]; i < count; i++)
+        for (int c = 0; c < ZNOTE_PARTS; c++)
+            grown[i].range[c] = ZMPI_RANGE_EMPTY;
+    all->note[kind] = grown;
+    all->count[kind] = count;
+    return true;
+}
+
+void znotes_free(struct zfile *f)
+{
+    free(f->notes.note[ZNOTES_OWN]);
+    free(f->notes.note[ZNOTES_COLLECTIVE]);
+}
+
+bool znotes_wanted(void)
+{
+    const struct zmpi_options *job = zruntime_options();
+    return job->report[0] || job->log >= ZMPI_LOG_INFO;
 }
 
 struct znote *znote_now(struct zfile *f)
 {
-    const struct zmpi_options *job = zruntime_options();
+    const int kind = f->call.collective ? ZNOTES_COLLECTIVE : ZNOTES_OWN;
     const uint64_t k = f->call.number - 1;
-    if (!f->call.is_one || k >= ZNOTES || (!job->report[0] && job->log < ZMPI_LOG_INFO))
+    if (!f->call.is_one || k >= ZNOTES || !znotes_have(f, kind, (size_t)k + 1))
         return NULL;
-    if (!znotes_make(f))
-        return NULL;
-    return f->call.collective ? &f->notes->collective[k] : &f->notes->independent[k];
+    return &f->notes.note[kind][k];
 }
 
-/* Each of a component's first records in a call is measured, and then one in this many: decoding a
- * chunk must cost little beside coding the record. */
+/* Of each component's records in a call the first ones, and then one in this many, are looked at.
+ */
 enum { FIRST = 2, ONE_IN = 16 };
+
+/* Where nobody has asked, errors are measured as long as that has taken at most this part of the
+ * run. It takes as long as 2 to 15 chunks do to be coded. */
+static const double part_of_run = 0.002;
+
+/* This process's seconds for that, and those of the last time by each encoder. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static double spent, last[] = {0, 1e-4, 2e-4, 2e-2};
+
+static void measure(const struct zmpi_stream *s, const void *data, struct zmpi_measured *m)
+{
+    double *once = &last[s->info.encoder];
+    if (!znotes_wanted()) {
+        const double most = part_of_run * zruntime_seconds();
+        pthread_mutex_lock(&lock);
+        const bool may = spent + *once <= most;
+        pthread_mutex_unlock(&lock);
+        if (!may)
+            return;
+    }
+    const double start = zmpi_seconds();
+    zmpi_measure(s, data, m);
+    pthread_mutex_lock(&lock);
+    *once = zmpi_seconds() - start;
+    spent += *once;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Sample i of those that are `step` apart, moved within the step: data may have a period. */
+static size_t sample_at(size_t i, size_t step)
+{
+    return i * step + i * 2654435761U % step;
+}
 
 /* If the bound needs no range: finds that of some of a record's values, without fill values. */
 static void sample_range(const struct zmpi_stream_info *info, const void *data, double threshold,
                          struct zmpi_range *range)
 {
-    enum { SAMPLES = 1024 };
+    enum { LEAST = 16, MOST = 1024, BYTES_PER_SAMPLE = 64 << 10 };
     const double fills_from = threshold > 0 ? threshold : 1e20;
     const enum zmpi_type type = info->array.type;
     size_t count;
     if ((type != ZMPI_F32 && type != ZMPI_F64) || info->big_endian ||
-        zmpi_array_count(&info->array, &count))
+        zmpi_array_count(&info->array, &count) || count == 0)
         return;
-    const size_t rows = count < SAMPLES ? count : SAMPLES;
-    const struct zmpi_sample s = {type, data, rows, 1, zmpi_sample_step(count, rows)};
+    const size_t few = LEAST + info->decoded_bytes / BYTES_PER_SAMPLE;
+    const size_t most = znotes_wanted() || few > MOST ? MOST : few,
+                 rows = count < most ? count : most;
+    const struct zmpi_sample s = {type, data, 1, count, count};
+    const size_t width = zmpi_type_size(type);
+    for (size_t i = 0; i < rows; i++)
+        __builtin_prefetch(s.at + sample_at(i, count / rows) * width);
     for (size_t i = 0; i < rows; i++) {
-        const double x = zmpi_sample_get(&s, i, 0);
+        const double x = zmpi_sample_get(&s, 0, sample_at(i, count / rows));
         if (!(fabs(x) < fills_from))
             continue;
         range->min = fmin(range->min, x);
@@ -91,6 +124,7 @@ void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_
     if (!note)
         return;
     note->raw += (double)info->decoded_bytes;
+    note->by[info->encoder] += (double)info->decoded_bytes;
     note->stored += (double)stored;
     if (c >= ZNOTE_PARTS)
         return;
@@ -104,8 +138,8 @@ void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_
         zmpi_fills_add(&note->fills, piece->fills->value[i]);
     if (!ranged && looked)
         sample_range(info, piece->data, f->options.threshold, &note->range[c]);
-    if (looked)
-        zmpi_measure(s, piece->data, &note->measured[c]);
+    if (looked && info->abs_bound > 0)
+        measure(s, piece->data, &note->measured[c]);
 }
 
 bool znote_has_samples(const struct znote *note)
@@ -133,14 +167,15 @@ void znote_say(const struct zfile *f, const struct znote *note)
     static const char *const type[] = {"", "f32", "f64", "i32", "i64", "bytes"};
     char bound[40], components[64] = "", exact[64] = "", fill[64] = "", fills[96] = "";
     char looks[ZMPI_JUDGEMENT_TEXT + 2] = "";
-    if ((f->call.collective && f->rank) || (f->call.number > 1 && alike(note, note - 1)))
+    if (zruntime_options()->log < ZMPI_LOG_INFO || (f->call.collective && f->rank) ||
+        (f->call.number > 1 && alike(note, note - 1)))
         return;
     zmpi_bound_format(&note->bound, bound);
     if (note->components != 1)
         snprintf(components, sizeof components, ", %d components%s", abs(note->components),
                  note->components < 0 ? " one behind the other" : "");
     if (note->exact)
-        snprintf(exact, sizeof exact, " (%s)", zexact_name(note->exact));
+        snprintf(exact, sizeof exact, " (%s)", zmpi_exact_name(note->exact));
     if (isfinite(znote_fill(note)))
         snprintf(fill, sizeof fill, ", fill values from %.9g on", znote_fill(note));
     if (note->fills.count) {
@@ -154,7 +189,7 @@ void znote_say(const struct zfile *f, const struct znote *note)
     zmpi_log(ZMPI_LOG_INFO, "%s: %s write call %llu: %s %zux%zux%zu (shape: %s)%s%s%s, %s%s, %s%s",
              f->path, f->call.collective ? "collective" : "independent",
              (unsigned long long)f->call.number, type[note->type], note->shape[0], note->shape[1],
-             note->shape[2], zshape_from_name(note->shape_from), components, fill, fills, bound,
+             note->shape[2], zmpi_shape_from_name(note->shape_from), components, fill, fills, bound,
              exact, zmpi_options_codec(&f->options), looks);
 }
 

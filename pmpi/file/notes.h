@@ -1,46 +1,27 @@
 /*
- * notes.h - notes the first write calls of a file, one by one, for the JSON report and for
- * ZMPI_LOG=info. Users take the numbers for rules ([field*.bin #7]) from the report.
+ * notes.h - notes the first write calls of a file, one by one, for the JSON report, ZMPI_LOG=info
+ * and the file itself (format.md 2.10). Users take the numbers for rules ([field*.bin #7]) from
+ * them.
  */
 #ifndef ZMPI_NOTES_H
 #define ZMPI_NOTES_H
 
-#include "stream/measured.h"
 #include <stdbool.h>
+
+#include "format/calls.h"
+#include "stream/measured.h"
 
 /* How many collective calls are noted, how many independent ones, and how many components of each.
  */
-enum { ZNOTES = 64, ZNOTE_PARTS = 8 };
-
-/* Where a call's shape is from. */
-enum zshape_from {
-    ZSHAPE_NONE, /* one row */
-    ZSHAPE_SET,
-    ZSHAPE_VIEW,
-    ZSHAPE_DATATYPE,
-    ZSHAPE_RUNS, /* of the view, in the file */
-    ZSHAPE_DATA
-};
-const char *zshape_from_name(enum zshape_from from);
-
-/* Why a call is exact. */
-enum zexact_why {
-    ZEXACT_NOT, /* it is not */
-    ZEXACT_SET,
-    ZEXACT_SMALL,
-    ZEXACT_TYPE,     /* no floats */
-    ZEXACT_MISTYPED, /* not the floats that they are written as */
-    ZEXACT_FORMAT    /* the file is of a known format */
-};
-const char *zexact_name(enum zexact_why why);
+enum { ZNOTES = ZMPI_CALLS_MOST, ZNOTE_PARTS = ZMPI_CALL_PARTS };
 
 /* This rank's part of a call. Plain data: it travels as bytes. */
 struct znote {
     enum zmpi_type type; /* 0: nothing was written */
     int components;      /* as in zmpi_options, 1: one array */
     size_t shape[3];     /* of one component, on this rank */
-    enum zshape_from shape_from;
-    enum zexact_why exact;
+    enum zmpi_shape_from shape_from;
+    enum zmpi_exact_why exact;
     struct zmpi_bound bound;
     double values;
     double raw,
@@ -48,20 +29,28 @@ struct znote {
     double abs_bound[ZNOTE_PARTS];              /* those in force, of each component */
     struct zmpi_measured measured[ZNOTE_PARTS]; /* on samples */
     double records[ZNOTE_PARTS];
+    double by[4];                         /* bytes that encoder 1, 2 or 3 coded */
     struct zmpi_range range[ZNOTE_PARTS]; /* empty: not known */
     struct zmpi_fills fills;              /* two of those that the range is without */
 };
 
+enum { ZNOTES_OWN, ZNOTES_COLLECTIVE, ZNOTES_KINDS };
 struct znotes {
-    struct znote collective[ZNOTES], independent[ZNOTES];
+    struct znote *note[ZNOTES_KINDS]; /* malloc */
+    size_t count[ZNOTES_KINDS];
+    bool summed;   /* rank 0 has what all ranks know, and the own calls of `rank` */
+    int rank;      /* -1: nobody had any */
 };
 
 struct zfile;
 struct zpiece;
 struct zplan;
 
-/* Allocates a file's notes, unless it has them. False: no memory. */
-bool znotes_make(struct zfile *f);
+/* Makes notes of the first n calls, unless they are there. False: no memory. */
+bool znotes_have(struct zfile *f, int kind, size_t n);
+void znotes_free(struct zfile *f);
+/* Does somebody look closely at calls: are their errors measured, whatever it takes? */
+bool znotes_wanted(void);
 /* The note of the call that is being coded; NULL: none is made. */
 struct znote *znote_now(struct zfile *f);
 /* Notes that a piece of the call became a record. */

@@ -194,6 +194,13 @@ struct zsplit {
     int error;
 };
 
+/* report/calls.c, index/header.c: what the calls were, for the file (format.md 2.10); on rank 0. */
+struct zsection {
+    unsigned char *bytes; /* NULL: there is none */
+    size_t size;
+    uint64_t offset; /* where it was written */
+};
+
 struct zfile {
     MPI_File handle;    /* the program's */
     MPI_File fh;        /* for reading and writing the container; mostly the same */
@@ -213,7 +220,8 @@ struct zfile {
     struct zmpi_options options;
     bool hdf5;                    /* HDF5 has opened it */
     struct zcall_number call;     /* the call that is being coded */
-    struct znotes *notes;         /* of the first calls; NULL: none */
+    struct znotes notes;          /* of the first calls */
+    struct zsection section;      /* at close */
     bool call_rules;              /* there are rules for single write calls of this file */
     struct zmpi_bound file_bound; /* the bound of all other calls */
     unsigned char

@@ -99,14 +99,47 @@ int zheader_create(struct zfile *f)
     return rc || f->replace ? rc : sync_here(f);
 }
 
-/* Reserves a place for the index, through rank 0. *offset 0: others are writing. */
+/* Rank 0: writes what the calls were to the physical offset. */
+static int put_section(struct zfile *f, uint64_t offset)
+{
+    struct zsection *s = &f->section;
+    s->offset = offset;
+    if (!s->bytes)
+        return MPI_SUCCESS;
+    zmpi_calls_seal(s->bytes, s->size, f->container.header.id, offset);
+    return zwrite_at(f, offset, s->bytes, s->size);
+}
+
+size_t zheader_section(const struct zfile *f, const struct zmpi_header *h,
+                       unsigned char dst[ZMPI_CALLS_POINTER])
+{
+    const struct zsection *s = &f->section;
+    if (!s->bytes || !h->tallied)
+        return 0;
+    zmpi_calls_point(h->id, s->offset, s->size, h->tally, dst);
+    return ZMPI_CALLS_POINTER;
+}
+
+/* Rank 0: the header points to the section. */
+static int point_to_section(struct zfile *f)
+{
+    unsigned char pointer[ZMPI_CALLS_POINTER];
+    const size_t size = zheader_section(f, &f->container.header, pointer);
+    return size ? zwrite_at(f, ZMPI_CALLS_AT, pointer, size) : MPI_SUCCESS;
+}
+
+/* Reserves a place for the index, through rank 0, which writes the section in front of it. *offset
+ * 0: others are writing. */
 static int index_place(struct zfile *f, uint64_t size, uint64_t *offset)
 {
     uint64_t place[2] = {f->log.end, MPI_SUCCESS};
     if (f->rank == 0) {
-        place[1] = (uint64_t)zsession_reserve(f, size, &place[0], NULL);
-        if (f->session.shared)
-            place[0] = 0;
+        const uint64_t section = f->section.size;
+        int rc = zsession_reserve(f, section + size, &place[0], NULL);
+        if (!rc && !f->session.shared)
+            rc = put_section(f, place[0]);
+        place[0] = f->session.shared ? 0 : place[0] + section;
+        place[1] = (uint64_t)rc;
     }
     int rc = PMPI_Bcast(place, 2, MPI_UINT64_T, 0, f->comm);
     *offset = place[0];
@@ -203,6 +236,7 @@ static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64
         h->log_end = f->log.end = offset + total;
         zmpi_index_tally(&f->container, all[2], h);
         worst = write_directory(f, segment, all[1]);
+        worst = worst ? worst : point_to_section(f);
         worst = worst ? worst : put_header(f, h);
     }
     free(segment);

@@ -15,6 +15,11 @@ int zheader_rename(struct zfile *f);
 /* Writes a new file's first header, with a new id. Rank 0 alone. */
 int zheader_create(struct zfile *f);
 
+/* Rank 0: what a header h says of the section that lies at its place. Returns the bytes that go to
+ * ZMPI_CALLS_AT: 0: nothing. */
+size_t zheader_section(const struct zfile *f, const struct zmpi_header *h,
+                       unsigned char dst[ZMPI_CALLS_POINTER]);
+
 /* Every rank writes its part of the index behind the log, then rank 0 writes the header. Nothing
  * happens if others write meanwhile. Collective. */
 int zindex_write(struct zfile *f);

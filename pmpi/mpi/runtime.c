@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/cpus.h"
 #include "mpi/next.h"
 #include "mpi/runtime.h"
@@ -22,10 +23,22 @@ static bool some_lack_it; /* some ranks of it have no such library */
 static int node_ranks = 1;
 static int share; /* of the node's cores, in threads; 0: not known yet */
 
+static double begun; /* MPI_Init; 0: it was not called */
+
 bool zruntime_off(void)
 {
     const char *s = secure_getenv("ZMPI_OFF");
     return s && *s && strcmp(s, "0") != 0 && strcmp(s, "off") != 0;
+}
+
+void zruntime_begin(void)
+{
+    begun = zmpi_seconds();
+}
+
+double zruntime_seconds(void)
+{
+    return begun > 0 ? zmpi_seconds() - begun : 0;
 }
 
 static void load_options(void)

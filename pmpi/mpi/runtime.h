@@ -10,6 +10,9 @@
 
 /* ZMPI_OFF: the library does nothing, as if it were not there. */
 bool zruntime_off(void);
+/* MPI_Init begins; how many seconds ago that was, 0 if it did not. */
+void zruntime_begin(void);
+double zruntime_seconds(void);
 const struct zmpi_options *zruntime_options(void);
 bool zruntime_agreed(void); /* do all ranks of MPI_COMM_WORLD have the same settings? */
 /* Collective, at MPI_Init: all ranks take rank 0's settings. A wrong one on any of them ends the

@@ -1,7 +1,7 @@
 /*
- * calls.c - the first write calls of a file as JSON: which number, which kind, as a rule for calls
- * needs it. Of collective calls what all ranks wrote, of independent ones the first rank's that has
- * any.
+ * calls.c - the first write calls of a file: which number, which kind, as a rule for calls needs
+ * it. For the report as JSON, and for the file. Of collective calls what all ranks wrote, of
+ * independent ones the first rank's that has any.
  */
 #include <limits.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "report/report.h"
 
 /* Numbers of all ranks: sums, then maxima. */
-enum { SUMS = 3 + 2 * ZNOTE_PARTS, MAXIMA = 1 + 4 * ZNOTE_PARTS };
+enum { SUMS = 6 + 2 * ZNOTE_PARTS, MAXIMA = 4 + 4 * ZNOTE_PARTS, TAG = 1 };
 
 static bool is_known(const struct zmpi_range *r)
 {
@@ -23,53 +23,42 @@ static bool is_known(const struct zmpi_range *r)
 
 static void to_numbers(const struct znote *n, double *sum, double *most)
 {
-    sum[0] = n->values;
-    sum[1] = n->raw;
-    sum[2] = n->stored;
-    most[0] = n->type;
-    for (int c = 0; c < ZNOTE_PARTS; c++) {
+    const double sums[] = {n->values, n->raw, n->stored, n->by[1], n->by[2], n->by[3]},
+                 maxima[] = {n->type, n->bound.mode, n->bound.value, n->exact};
+    memcpy(sum, sums, sizeof sums);
+    memcpy(most, maxima, sizeof maxima);
+    sum += 6;
+    most += 4;
+    for (int c = 0; c < ZNOTE_PARTS; c++, sum += 2, most += 4) {
         const bool known = is_known(&n->range[c]);
-        most[1 + 4 * c] = n->abs_bound[c];
-        most[2 + 4 * c] = known ? n->range[c].max : -HUGE_VAL;
-        most[3 + 4 * c] = known ? -n->range[c].min : -HUGE_VAL;
-        most[4 + 4 * c] = n->measured[c].largest;
-        sum[3 + 2 * c] = n->measured[c].squares;
-        sum[4 + 2 * c] = n->measured[c].count;
+        most[0] = n->abs_bound[c];
+        most[1] = known ? n->range[c].max : -HUGE_VAL;
+        most[2] = known ? -n->range[c].min : -HUGE_VAL;
+        most[3] = n->measured[c].largest;
+        sum[0] = n->measured[c].squares;
+        sum[1] = n->measured[c].count;
     }
 }
 
+/* A rank that has no data of a call knows no bound; one whose data are exact does not tell of the
+ * others'. */
 static void from_numbers(struct znote *n, const double *sum, const double *most)
 {
     n->values = sum[0];
     n->raw = sum[1];
     n->stored = sum[2];
+    memcpy(&n->by[1], sum + 3, 3 * sizeof *sum);
     n->type = (enum zmpi_type)most[0];
-    for (int c = 0; c < ZNOTE_PARTS; c++) {
-        n->abs_bound[c] = most[1 + 4 * c];
-        n->range[c].max = most[2 + 4 * c];
-        n->range[c].min = -most[3 + 4 * c];
-        n->measured[c] = (struct zmpi_measured){most[4 + 4 * c], sum[3 + 2 * c], sum[4 + 2 * c]};
+    n->bound = (struct zmpi_bound){(enum zmpi_mode)most[1], most[2]};
+    n->exact = n->bound.mode == ZMPI_LOSSLESS ? (enum zmpi_exact_why)most[3] : ZMPI_EXACT_NOT;
+    sum += 6;
+    most += 4;
+    for (int c = 0; c < ZNOTE_PARTS; c++, sum += 2, most += 4) {
+        n->abs_bound[c] = most[0];
+        n->range[c].max = most[1];
+        n->range[c].min = -most[2];
+        n->measured[c] = (struct zmpi_measured){most[3], sum[0], sum[1]};
     }
-}
-
-/* The notes of all ranks to those of rank 0, as far as they tell of the whole call. */
-static int sum_up(const struct zfile *f, struct znote *note, int n)
-{
-    double *sum = calloc(2 * ZNOTES, SUMS * sizeof *sum),
-           *most = calloc(2 * ZNOTES, MAXIMA * sizeof *most);
-    int rc = zruntime_all(f->comm, sum && most) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    if (!rc) {
-        double *sums = sum + ZNOTES * SUMS, *maxima = most + ZNOTES * MAXIMA;
-        for (int i = 0; i < n; i++)
-            to_numbers(&note[i], sum + i * SUMS, most + i * MAXIMA);
-        rc = PMPI_Reduce(sum, sums, n * SUMS, MPI_DOUBLE, MPI_SUM, 0, f->comm);
-        rc = rc ? rc : PMPI_Reduce(most, maxima, n * MAXIMA, MPI_DOUBLE, MPI_MAX, 0, f->comm);
-        for (int i = 0; i < n && !rc && !f->rank; i++)
-            from_numbers(&note[i], sums + i * SUMS, maxima + i * MAXIMA);
-    }
-    free(sum);
-    free(most);
-    return rc;
 }
 
 static int number_of(uint64_t calls)
@@ -77,16 +66,66 @@ static int number_of(uint64_t calls)
     return calls < ZNOTES ? (int)calls : ZNOTES;
 }
 
-/* The independent calls of the first rank that has any, to all. *n: how many, 0: nobody has. */
-static int take_independent(const struct zfile *f, struct znote *note, int *n, int *rank)
+/* The notes of all ranks to those of rank 0, as far as they tell of the whole call. sum, most: for
+ * n of them, then for all ranks' n. */
+static int sum_up(struct zfile *f, int n, double *sum, double *most)
 {
-    int mine = f->stats.independent_calls ? f->rank : INT_MAX;
-    *n = number_of(f->stats.independent_calls);
-    int rc = PMPI_Allreduce(&mine, rank, 1, MPI_INT, MPI_MIN, f->comm);
-    if (rc || *rank == INT_MAX)
-        return rc;
-    rc = PMPI_Bcast(n, 1, MPI_INT, *rank, f->comm);
-    return rc ? rc : PMPI_Bcast(note, *n * (int)sizeof *note, MPI_BYTE, *rank, f->comm);
+    struct znote *note = f->notes.note[ZNOTES_COLLECTIVE];
+    double *sums = sum + n * SUMS, *maxima = most + n * MAXIMA;
+    for (int i = 0; i < n; i++)
+        to_numbers(&note[i], sum + i * SUMS, most + i * MAXIMA);
+    int rc = PMPI_Reduce(sum, sums, n * SUMS, MPI_DOUBLE, MPI_SUM, 0, f->comm);
+    rc = rc ? rc : PMPI_Reduce(most, maxima, n * MAXIMA, MPI_DOUBLE, MPI_MAX, 0, f->comm);
+    for (int i = 0; i < n && !rc && !f->rank; i++)
+        from_numbers(&note[i], sums + i * SUMS, maxima + i * MAXIMA);
+    return rc;
+}
+
+/* The n own calls of a rank to rank 0, whose own make room for them. */
+static int take_own(struct zfile *f, int n, struct znote **room)
+{
+    struct znotes *all = &f->notes;
+    const int size = n * (int)sizeof **room;
+    if (all->rank > 0 && f->rank == all->rank)
+        return PMPI_Send(all->note[ZNOTES_OWN], size, MPI_BYTE, 0, TAG, f->comm);
+    if (all->rank <= 0 || f->rank)
+        return MPI_SUCCESS;
+    struct znote *own = all->note[ZNOTES_OWN];
+    all->note[ZNOTES_OWN] = *room;
+    all->count[ZNOTES_OWN] = (size_t)n;
+    *room = own;
+    return PMPI_Recv(all->note[ZNOTES_OWN], size, MPI_BYTE, all->rank, TAG, f->comm,
+                     MPI_STATUS_IGNORE);
+}
+
+/* Collective: after it rank 0 has the notes of all, and all have the same count. False: no memory,
+ * or no notes. */
+static bool gather(struct zfile *f)
+{
+    struct znotes *all = &f->notes;
+    const int own = number_of(f->stats.independent_calls), n = number_of(f->stats.collective_calls);
+    if (all->summed)
+        return true;
+    double *sum = malloc(2 * (size_t)n * SUMS * sizeof *sum + 1),
+           *most = malloc(2 * (size_t)n * MAXIMA * sizeof *most + 1);
+    struct znote *room = f->rank ? NULL : malloc(ZNOTES * sizeof *room);
+    const bool have = sum && most && (room || f->rank) &&
+                      znotes_have(f, ZNOTES_COLLECTIVE, (size_t)n) &&
+                      znotes_have(f, ZNOTES_OWN, (size_t)own);
+    /* The first rank with own calls, and how many; whether all have memory. */
+    int64_t mine[2] = {own ? (int64_t)f->rank * (ZNOTES + 1) + own : INT64_MAX, have}, least[2];
+    int rc = PMPI_Allreduce(mine, least, 2, MPI_INT64_T, MPI_MIN, f->comm);
+    bool done = !rc && least[1] && (n || least[0] != INT64_MAX);
+    if (done) {
+        all->rank = least[0] == INT64_MAX ? -1 : (int)(least[0] / (ZNOTES + 1));
+        rc = n ? sum_up(f, n, sum, most) : MPI_SUCCESS;
+        rc = rc ? rc : take_own(f, (int)(least[0] % (ZNOTES + 1)), &room);
+        done = all->summed = !rc;
+    }
+    free(room);
+    free(most);
+    free(sum);
+    return done;
 }
 
 static int parts_of(const struct znote *n)
@@ -106,33 +145,103 @@ static bool alike(const struct znote *a, const struct znote *b)
     return same;
 }
 
-static void print_number(FILE *out, double x)
+/* ---- groups of calls in a row that are alike ---- */
+
+struct group {
+    struct zmpi_call call;
+    const struct znote *note; /* of the first of them */
+    struct zmpi_measured measured[ZNOTE_PARTS];
+};
+
+static int encoder_of(const double by[4])
 {
-    if (isfinite(x))
-        fprintf(out, "%.9g", x);
-    else
-        fputs("null", out);
+    int most = 0;
+    for (int e = 1; e < 4; e++)
+        if (by[e] > (most ? by[most] : 0))
+            most = e;
+    return most;
 }
 
-static void print_ranges(FILE *out, const struct znote *n)
+static void add_measured(struct zmpi_measured *m, const struct zmpi_measured *more)
 {
-    fputs(", \"ranges\": [", out);
-    for (int c = 0; c < parts_of(n); c++) {
-        fputs(c ? ", [" : "[", out);
-        const bool known = is_known(&n->range[c]);
-        print_number(out, known ? n->range[c].min : HUGE_VAL);
-        fputs(", ", out);
-        print_number(out, known ? n->range[c].max : HUGE_VAL);
-        fputc(']', out);
-    }
-    fprintf(out, "], \"ranges_on_samples\": %s, \"absolute_bounds\": [",
-            znote_has_samples(n) ? "true" : "false");
-    for (int c = 0; c < parts_of(n); c++) {
-        fputs(c ? ", " : "", out);
-        print_number(out, n->abs_bound[c]);
-    }
-    fputc(']', out);
+    m->largest = fmax(m->largest, more->largest);
+    m->squares += more->squares;
+    m->count += more->count;
 }
+
+static struct zmpi_call_part part_of(const struct group *g, int c, double abs_bound)
+{
+    const struct zmpi_range *range = &g->note->range[c];
+    const struct zmpi_measured *m = &g->measured[c];
+    const bool known = is_known(range), coded = g->call.exact || g->call.raw;
+    const double error = m->count > 0              ? m->largest
+                         : coded && abs_bound == 0 ? 0 // NOLINT
+                                                   : (double)NAN;
+    return (struct zmpi_call_part){.min = known ? range->min : (double)NAN,
+                                   .max = known ? range->max : (double)NAN,
+                                   .abs_bound = coded ? abs_bound : (double)NAN,
+                                   .error = error};
+}
+
+/* The next group, of calls from *at on; n: all of them. False: there is none. */
+static bool next_group(const struct znote *note, int n, int *at, int rank, struct group *g)
+{
+    double raw = 0, stored = 0, by[4] = {0}, bound[ZNOTE_PARTS] = {0};
+    while (*at < n && note[*at].type == 0)
+        ++*at;
+    if (*at == n)
+        return false;
+    const struct znote *first = &note[*at];
+    *g = (struct group){.note = first};
+    struct zmpi_call *c = &g->call;
+    c->first = (uint32_t)*at + 1;
+    for (const struct znote *k = first; *at < n && alike(first, k); k++, ++*at) {
+        raw += k->raw;
+        stored += k->stored;
+        for (int i = 1; i < 4; i++)
+            by[i] += k->by[i];
+        for (int i = 0; i < ZNOTE_PARTS; i++) {
+            bound[i] = fmax(bound[i], k->abs_bound[i]);
+            add_measured(&g->measured[i], &k->measured[i]);
+        }
+    }
+    c->last = (uint32_t)*at;
+    c->rank = rank;
+    c->type = first->type;
+    c->components = first->components ? first->components : 1;
+    c->encoder = encoder_of(by);
+    c->exact = first->exact;
+    c->shape_from = first->shape_from;
+    for (int i = 0; i < 3; i++)
+        c->shape[i] = first->shape[i];
+    c->bound = first->bound;
+    c->values = (uint64_t)first->values;
+    c->raw = (uint64_t)raw;
+    c->stored = (uint64_t)stored;
+    c->sampled = znote_has_samples(first);
+    c->parts = (unsigned)parts_of(first);
+    for (int i = 0; i < (int)c->parts; i++)
+        c->part[i] = part_of(g, i, bound[i]);
+    return true;
+}
+
+/* Calls each of them with the entry, collective calls first. */
+static void for_each(const struct zfile *f, void (*take)(void *, const struct group *),
+                     void *context)
+{
+    const struct znotes *all = &f->notes;
+    struct group g;
+    const int n = number_of(f->stats.collective_calls);
+    for (int at = 0; next_group(all->note[ZNOTES_COLLECTIVE], n, &at, -1, &g);)
+        take(context, &g);
+    const int own = all->rank > 0    ? (int)all->count[ZNOTES_OWN]
+                    : all->rank == 0 ? number_of(f->stats.independent_calls)
+                                     : 0;
+    for (int at = 0; next_group(all->note[ZNOTES_OWN], own, &at, all->rank, &g);)
+        take(context, &g);
+}
+
+/* ---- as JSON ---- */
 
 /* Decibels; +inf: no error was seen, or the range is not known. */
 static double psnr_of(const struct zmpi_range *range, const struct zmpi_measured *m)
@@ -143,86 +252,89 @@ static double psnr_of(const struct zmpi_range *range, const struct zmpi_measured
                : HUGE_VAL;
 }
 
-/* Null where no record was measured. */
-static void print_measured(FILE *out, const struct znote *n)
+static void print_decibels(FILE *out, const struct group *g)
 {
-    fputs(", \"errors_on_samples\": [", out);
-    for (int c = 0; c < parts_of(n); c++) {
+    fputs(", \"psnr_on_samples\": [", out);
+    for (int c = 0; c < (int)g->call.parts; c++) {
+        const double db = psnr_of(&g->note->range[c], &g->measured[c]);
         fputs(c ? ", " : "", out);
-        print_number(out, n->measured[c].count > 0 ? n->measured[c].largest : HUGE_VAL);
-    }
-    fputs("], \"psnr_on_samples\": [", out);
-    for (int c = 0; c < parts_of(n); c++) {
-        fputs(c ? ", " : "", out);
-        print_number(out, psnr_of(&n->range[c], &n->measured[c]));
+        if (isfinite(db))
+            fprintf(out, "%.9g", db);
+        else
+            fputs("null", out);
     }
     fputc(']', out);
 }
 
-static void print_call(FILE *out, const struct znote *n, int first, int last, int rank)
+struct text {
+    FILE *out;
+    bool begun;
+};
+
+static void print_group(void *context, const struct group *g)
 {
-    static const char *const type[] = {"", "f32", "f64", "i32", "i64", "bytes"};
-    char bound[40], fills[80];
-    zmpi_bound_format(&n->bound, bound);
-    zmpi_fills_format(&n->fills, fills);
-    fprintf(out, "{\"call\": %d, \"to\": %d", first, last);
-    if (rank >= 0)
-        fprintf(out, ", \"rank\": %d", rank);
-    fprintf(out, ", \"values\": %.0f, \"type\": \"%s\", \"components\": %d", n->values,
-            type[n->type], n->components);
-    if (n->shape[2])
-        fprintf(out, ", \"shape\": [%zu, %zu, %zu], \"shape_from\": \"%s\", \"bound\": \"%s\"",
-                n->shape[0], n->shape[1], n->shape[2], zshape_from_name(n->shape_from), bound);
-    if (n->exact)
-        fprintf(out, ", \"exact\": \"%s\"", zexact_name(n->exact));
-    print_ranges(out, n);
-    print_measured(out, n);
-    fputs(", \"fill_from\": ", out);
-    print_number(out, znote_fill(n));
-    fprintf(out, ", \"fill\": [%s]", fills);
-    fputs(", \"ratio\": ", out);
-    print_number(out, n->stored > 0 ? n->raw / n->stored : HUGE_VAL);
-    fputc('}', out);
+    struct text *t = context;
+    char fills[80];
+    const double from = znote_fill(g->note);
+    zmpi_fills_format(&g->note->fills, fills);
+    fputs(t->begun ? ", {" : "{", t->out);
+    t->begun = true;
+    zmpi_call_json(t->out, &g->call);
+    print_decibels(t->out, g);
+    fputs(", \"fill_from\": ", t->out);
+    if (isfinite(from))
+        fprintf(t->out, "%.9g", from);
+    else
+        fputs("null", t->out);
+    fprintf(t->out, ", \"fill\": [%s]}", fills);
 }
 
-static void print_calls(FILE *out, const struct znote *note, int n, int rank, bool *begun)
-{
-    for (int i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && alike(&note[i], &note[end]);)
-            end++;
-        if (note[i].type == 0)
-            continue;
-        fputs(*begun ? ", " : "", out);
-        print_call(out, &note[i], i + 1, end, rank);
-        *begun = true;
-    }
-}
-
-static char *text_of(const struct znotes *notes, const int n[2], int rank, size_t *size)
+char *zreport_calls(struct zfile *f, size_t *size)
 {
     char *text = NULL;
-    bool begun = false;
-    FILE *out = open_memstream(&text, size);
-    if (!out)
+    *size = 0;
+    if (!zruntime_options()->report[0] || !gather(f) || f->rank)
+        return NULL;
+    struct text t = {open_memstream(&text, size), false};
+    if (!t.out)
         return NULL;
     const locale_t program = zmpi_decimal_begin();
-    print_calls(out, notes->collective, n[0], -1, &begun);
-    print_calls(out, notes->independent, n[1], rank, &begun);
+    for_each(f, print_group, &t);
     zmpi_decimal_end(program);
-    if (fclose(out) == 0)
+    if (fclose(t.out) == 0)
         return text;
     free(text);
     return NULL;
 }
 
-char *zreport_calls(struct zfile *f, size_t *size)
+/* ---- in the file ---- */
+
+static void list_group(void *context, const struct group *g)
 {
-    *size = 0;
-    if (!zruntime_options()->report[0])
-        return NULL;
-    int n[2] = {number_of(f->stats.collective_calls), 0}, rank = 0;
-    if (!zruntime_all(f->comm, znotes_make(f)) || sum_up(f, f->notes->collective, n[0]) ||
-        take_independent(f, f->notes->independent, &n[1], &rank) || f->rank || n[0] + n[1] == 0)
-        return NULL;
-    return text_of(f->notes, n, rank, size);
+    struct zmpi_calls *list = context;
+    if (list->count < ZMPI_CALLS_MOST)
+        list->call[list->count++] = g->call;
+    else
+        list->more = true;
+}
+
+void zreport_calls_section(struct zfile *f, uint64_t stored)
+{
+    enum { SHARE = 100 }; /* of the file is the most that it may take */
+    struct zsection *s = &f->section;
+    if (stored / SHARE < ZMPI_CALLS_LEAST || !gather(f) || f->rank)
+        return;
+    struct zmpi_calls *list = calloc(1, sizeof *list);
+    if (!list)
+        return;
+    list->appended = f->size_before > 0;
+    list->more = f->stats.collective_calls > ZNOTES || f->stats.independent_calls > ZNOTES;
+    for_each(f, list_group, list);
+    const size_t size = zmpi_calls_size(list);
+    s->bytes = list->count && size <= stored / SHARE ? malloc(size) : NULL;
+    if (s->bytes) {
+        s->size = size;
+        zmpi_calls_encode(list, s->bytes);
+    }
+    free(list);
 }

@@ -24,6 +24,9 @@ int zreport_lost(const struct zfile *f, double *flat);
 /* calls.c: the first write calls of a file as the members of a JSON list, *size bytes, which the
  * caller frees; NULL: elsewhere than on rank 0, no report as JSON, or no memory. Collective. */
 char *zreport_calls(struct zfile *f, size_t *size);
+/* The same as a section for the file, of which `stored` bytes are records now: f->section on rank
+ * 0, unless it is too large for the file. Collective; all have the same number. */
+void zreport_calls_section(struct zfile *f, uint64_t stored);
 void zreport_finalize(void); /* collective on MPI_COMM_WORLD */
 
 #endif

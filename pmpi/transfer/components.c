@@ -280,9 +280,11 @@ static void shape_of_points(const struct zfile *f, const struct zplan *p, size_t
                             size_t shape[3])
 {
     const size_t n = number_of(p), *all = p->shape;
-    if (p->shape_from == ZSHAPE_VIEW && shape_of_extents(&f->view.file.extents, n, points, shape))
+    if (p->shape_from == ZMPI_SHAPE_VIEW &&
+        shape_of_extents(&f->view.file.extents, n, points, shape))
         return;
-    if (p->shape_from == ZSHAPE_DATATYPE && shape_of_extents(&p->memory.extents, n, points, shape))
+    if (p->shape_from == ZMPI_SHAPE_DATATYPE &&
+        shape_of_extents(&p->memory.extents, n, points, shape))
         return;
     const struct zmpi_extent *e = &p->extent;
     const size_t run = e->run / (n * zmpi_type_size(p->memory.element));

@@ -68,17 +68,17 @@ static int write_atomic(struct zfile *f, struct zplan *p, const struct zmpi_rang
     return zsession_atomic_end(f, rc ? rc : assigned);
 }
 
-static enum zexact_why why_exact(const struct zfile *f, const struct zplan *p)
+static enum zmpi_exact_why why_exact(const struct zfile *f, const struct zplan *p)
 {
     const enum zmpi_type type = p->memory.element;
     const struct zmpi_bound bound = zfile_bound(f, type);
     if (f->options.bound.mode == ZMPI_LOSSLESS || !f->options.bound_set)
-        return ZEXACT_SET;
+        return ZMPI_EXACT_SET;
     if (type != ZMPI_F32 && type != ZMPI_F64)
-        return ZEXACT_TYPE;
+        return ZMPI_EXACT_TYPE;
     if (bound.mode == ZMPI_LOSSLESS)
-        return f->data.format ? ZEXACT_FORMAT : ZEXACT_MISTYPED;
-    return p->small ? ZEXACT_SMALL : ZEXACT_NOT;
+        return f->data.format ? ZMPI_EXACT_FORMAT : ZMPI_EXACT_MISTYPED;
+    return p->small ? ZMPI_EXACT_SMALL : ZMPI_EXACT_NOT;
 }
 
 /* Notes this rank's part of the call. */
@@ -149,7 +149,21 @@ static bool are_few_bytes(struct zfile *f, const struct zrequest *r)
     return f->hdf5 && r->datatype == MPI_BYTE && r->count > 0 && r->count <= FEW_BYTES &&
            f->view.file.dense && f->view.displacement == 0 && r->position < FAR &&
            f->options.element_type == ZMPI_ELEMENTS_DATATYPE && !f->session.atomic &&
-           zfile_may_write(f) && zknown_is_exact() && !zmpi_device_holding(r->buf) && !znote_now(f);
+           zfile_may_write(f) && zknown_is_exact() && !zmpi_device_holding(r->buf) &&
+           !znotes_wanted();
+}
+
+static void note_bytes(struct zfile *f, uint64_t bytes)
+{
+    struct znote *note = znote_now(f);
+    if (!note)
+        return;
+    note->type = ZMPI_BYTES;
+    note->components = 1;
+    note->shape[0] = note->shape[1] = 1;
+    note->shape[2] = bytes;
+    note->exact = f->options.bound_set ? ZMPI_EXACT_TYPE : ZMPI_EXACT_SET;
+    note->values = (double)bytes;
 }
 
 static int write_few_bytes(struct zfile *f, const struct zrequest *r, uint64_t *done)
@@ -165,6 +179,7 @@ static int write_few_bytes(struct zfile *f, const struct zrequest *r, uint64_t *
     if (!rc) {
         *done = bytes;
         count_bytes(f, m.element, bytes);
+        note_bytes(f, bytes);
     }
     return rc;
 }

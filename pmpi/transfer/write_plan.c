@@ -105,7 +105,7 @@ int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct 
 
 void zplan_look_for_shape(struct zfile *f, struct zplan *p)
 {
-    if (p->shape_from != ZSHAPE_NONE || !p->memory.bytes)
+    if (p->shape_from != ZMPI_SHAPE_NONE || !p->memory.bytes)
         return;
     zplan_shape_of_data(f, p, 1, p->memory.bytes / zmpi_type_size(p->memory.element));
     find_piece(p, p->most);

@@ -19,7 +19,7 @@ struct zplan {
     size_t runs;
     struct zmpi_extent extent;
     size_t shape[3]; /* of the call's elements */
-    enum zshape_from shape_from;
+    enum zmpi_shape_from shape_from;
     /* As in zmpi_options, after the call was taken apart (components.c); then `shape` is that of
      * one component. 0: one array. */
     int components;

@@ -81,7 +81,7 @@ void zplan_shape_of_data(struct zfile *f, struct zplan *p, int of, size_t count)
     zmpi_shape_recall(&f->data.shapes, m->element, &bound, f->options.threshold, &data, count,
                       p->shape, &is_new);
     free(copy);
-    p->shape_from = p->shape[1] > 1 ? ZSHAPE_DATA : p->shape_from;
+    p->shape_from = p->shape[1] > 1 ? ZMPI_SHAPE_DATA : p->shape_from;
     if (is_new)
         zmpi_log(ZMPI_LOG_INFO,
                  "%s: rank %d: calls of %zu values are arrays of %zux%zux%zu, as their data look "
@@ -94,21 +94,21 @@ void zplan_find_shape(struct zfile *f, struct zplan *p)
     size_t width = zmpi_type_size(p->memory.element), count = p->memory.bytes / width;
     if (is_shape_of(f->options.shape, count)) {
         memcpy(p->shape, f->options.shape, sizeof p->shape);
-        p->shape_from = ZSHAPE_SET;
+        p->shape_from = ZMPI_SHAPE_SET;
         return;
     }
     tell_of_shape(f, p);
-    p->shape_from = ZSHAPE_VIEW;
+    p->shape_from = ZMPI_SHAPE_VIEW;
     if (shape_of_view(&f->view, p, p->shape) && is_shape_of(p->shape, count))
         return;
     memcpy(p->shape, p->memory.shape, sizeof p->shape);
-    p->shape_from = ZSHAPE_DATATYPE;
+    p->shape_from = ZMPI_SHAPE_DATATYPE;
     if (p->shape[1] > 1 && is_shape_of(p->shape, count))
         return;
-    p->shape_from = ZSHAPE_RUNS;
+    p->shape_from = ZMPI_SHAPE_RUNS;
     if (shape_of_extent(&p->extent, width, p->shape) && is_shape_of(p->shape, count))
         return;
-    p->shape_from = ZSHAPE_NONE;
+    p->shape_from = ZMPI_SHAPE_NONE;
     p->shape[0] = p->shape[1] = 1;
     p->shape[2] = count;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fix_checksums.h"
+#include "format/calls.h"
 
 /* A file of this size may claim to decode to 170 MiB. */
 #define FILE_MAX ((size_t)64 << 10)
@@ -80,6 +81,30 @@ static enum zmpi_status open_file(struct zmpi_container *c, const struct zmpi_re
     return how & 4 ? zmpi_container_open_lazily(c, in) : zmpi_container_open(c, in);
 }
 
+/* A list of calls that is taken is one that a writer makes: its bytes are the same again. */
+static void check_calls(const struct zmpi_container *c, const struct zmpi_reader *in,
+                        const struct memory *m)
+{
+    static struct zmpi_calls calls;
+    static unsigned char again[ZMPI_CALLS_LONGEST];
+    static char text[1 << 20];
+    bool there;
+    if (zmpi_calls_read(c, in, &calls, &there) != ZMPI_OK || !there)
+        return;
+    const size_t size = zmpi_calls_size(&calls);
+    const uint8_t *section = m->data + zmpi_load64(m->data + ZMPI_CALLS_AT);
+    if (size > sizeof again || size != zmpi_load64(section + 8))
+        abort();
+    zmpi_calls_encode(&calls, again);
+    if (memcmp(again, section, 16) != 0 || memcmp(again + 24, section + 24, size - 24) != 0)
+        abort();
+    FILE *out = fmemopen(text, sizeof text, "w");
+    for (unsigned i = 0; out != NULL && i < calls.count; i++)
+        zmpi_call_json(out, &calls.call[i]);
+    if (out != NULL)
+        fclose(out);
+}
+
 static void check_file(struct memory *m, int how)
 {
     struct zmpi_reader in = {.read = read_memory, .context = m, .file_size = m->size};
@@ -89,6 +114,7 @@ static void check_file(struct memory *m, int how)
     if (status != ZMPI_OK && c.count != 0)
         abort();
     if (status == ZMPI_OK) {
+        check_calls(&c, &in, m);
         check_reads(&c, &in, 0);
         uint64_t size = c.logical_size;
         check_reads(&c, &in, size > READ_MAX ? size - READ_MAX / 2 : size / 2);

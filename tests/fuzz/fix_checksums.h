@@ -93,6 +93,19 @@ static inline void fix_network(uint8_t *file, size_t size, uint64_t id)
                      zmpi_hash2(file + at, 16, file + at + 24, length - 24, id ^ at));
 }
 
+/* 2.10: the same; tally: that of the header. */
+static inline void fix_calls(uint8_t *file, size_t size, uint64_t id, uint64_t tally)
+{
+    const uint64_t at = zmpi_load64(file + 464), length = zmpi_load64(file + 472);
+    if (at == 0 && length == 0)
+        return;
+    zmpi_store64(file + 480, tally);
+    zmpi_store64(file + 488, zmpi_hash(file + 464, 24, id ^ 464));
+    if (at <= size && length <= size - at && length >= 24)
+        zmpi_store64(file + at + 16,
+                     zmpi_hash2(file + at, 16, file + at + 24, length - 24, id ^ at));
+}
+
 /* 2.8: it has an id of its own. */
 static inline void fix_header_copy(uint8_t *copy, size_t rest, uint64_t at)
 {
@@ -130,6 +143,7 @@ static inline void fix_container(uint8_t *file, size_t size)
             fix_segment(file + at, size - at, id ^ at);
     }
     fix_network(file, size, id);
+    fix_calls(file, size, id, h.tally);
 }
 
 #endif

@@ -32,7 +32,7 @@ static int finish(struct zfile *f)
 {
     int rc = zflush_collective(f), dirty = f->dirty, any = 0;
     uint64_t mine[4] = {f->container.count, f->stats.n.bytes_written, f->reuse.filled,
-                        f->stats.n.bytes_stored},
+                        f->rank == 0 ? f->log.end : 0},
              all[4] = {0};
     PMPI_Allreduce(&dirty, &any, 1, MPI_INT, MPI_MAX, f->comm);
     PMPI_Allreduce(mine, all, 4, MPI_UINT64_T, MPI_SUM, f->comm);

@@ -181,6 +181,20 @@ static void keep_gaps(struct zfile *f, struct zmpi_run *gap, size_t n)
     f->reuse.top = last && last->offset > ZMPI_HEADER_BYTES ? last->offset + last->length : 0;
 }
 
+/* Is it worth to use so many bytes again? */
+static bool is_much(const struct zfile *f, uint64_t dead)
+{
+    return dead >= DEAD_LEAST && dead >= f->trim.live / 8;
+}
+
+static uint64_t sum_of(const struct zmpi_run *gap, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += gap[i].length;
+    return sum;
+}
+
 /* Rank 0, at open: finds the gaps that an earlier session left. Segments of the index are read
  * later. */
 static void find_gaps(struct zfile *f)
@@ -192,12 +206,15 @@ static void find_gaps(struct zfile *f)
     const uint64_t index = c->indexed ? c->all.segment[0].offset : 0;
     const uint64_t end = c->header.log_end, live = ZMPI_HEADER_BYTES + f->trim.live;
     const uint64_t dead = end > live ? end - live : 0; /* at most */
-    if (!f->options.trim || dead < DEAD_LEAST || dead < f->trim.live / 8 || index == 0 ||
-        c->scanned || c->damaged || c->copied || c->torn || c->count > RECORDS_MOST ||
-        !zsession_is_only(f))
+    if (!f->options.trim || !is_much(f, dead) || index == 0 || c->scanned || c->damaged ||
+        c->copied || c->torn || c->count > RECORDS_MOST || !zsession_is_only(f))
         return;
-    if (!zmpi_container_gaps(c, &reader, index, &gap, &n))
+    if (zmpi_container_gaps(c, &reader, index, &gap, &n))
+        return;
+    if (is_much(f, sum_of(gap, n))) /* and not only what earlier indexes took */
         keep_gaps(f, gap, n);
+    else
+        free(gap);
 }
 
 /* The second session of a file counts from the end of the first one. */

@@ -318,11 +318,11 @@ static void list_group(void *context, const struct group *g)
         list->more = true;
 }
 
-void zreport_calls_section(struct zfile *f, uint64_t stored)
+void zreport_calls_section(struct zfile *f, uint64_t file_size)
 {
     enum { SHARE = 100 }; /* of the file is the most that it may take */
     struct zsection *s = &f->section;
-    if (stored / SHARE < ZMPI_CALLS_LEAST || !gather(f) || f->rank)
+    if (file_size / SHARE < ZMPI_CALLS_LEAST || !gather(f) || f->rank)
         return;
     struct zmpi_calls *list = calloc(1, sizeof *list);
     if (!list)
@@ -331,7 +331,7 @@ void zreport_calls_section(struct zfile *f, uint64_t stored)
     list->more = f->stats.collective_calls > ZNOTES || f->stats.independent_calls > ZNOTES;
     for_each(f, list_group, list);
     const size_t size = zmpi_calls_size(list);
-    s->bytes = list->count && size <= stored / SHARE ? malloc(size) : NULL;
+    s->bytes = list->count && size <= file_size / SHARE ? malloc(size) : NULL;
     if (s->bytes) {
         s->size = size;
         zmpi_calls_encode(list, s->bytes);

@@ -189,6 +189,8 @@ static void look_at_network(struct tool_input *in, struct network *n)
 
 static void look_at_calls(struct tool_input *in, struct tool_calls *s)
 {
+    if (in->container.copied) /* another program's bytes are in the header */
+        return;
     s->status = zmpi_calls_read(&in->container, &in->reader, &s->list, &s->there);
     s->bytes = s->there ? zmpi_calls_size(&s->list) : 0;
 }

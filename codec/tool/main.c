@@ -88,10 +88,9 @@ static const struct tool_command commands[] = {
      "\n"
      "  -a       list all records, not only the first 20, and the kinds of records: arrays\n"
      "           of one shape and bound, with the range of their values. For this zmpi\n"
-     "           decodes the whole file.\n"
-     "  --json   all of it as JSON\n"
-     "\n"
-     "Only the report of the run tells where shapes come from and how large errors were.",
+     "           decodes the whole file. And the write calls, if the file tells them, by\n"
+     "           the numbers that rules need ([NAME #7]), with their largest errors\n"
+     "  --json   all of it as JSON",
      "zmpi info x.zmpi"},
     {"verify", tool_verify, "FILE",
      "Check every checksum and decode every chunk. Exit status 1 if anything is damaged.",

@@ -38,8 +38,8 @@ enum { ZNOTES_OWN, ZNOTES_COLLECTIVE, ZNOTES_KINDS };
 struct znotes {
     struct znote *note[ZNOTES_KINDS]; /* malloc */
     size_t count[ZNOTES_KINDS];
-    bool summed;   /* rank 0 has what all ranks know, and the own calls of `rank` */
-    int rank;      /* -1: nobody had any */
+    bool summed; /* rank 0 has what all ranks know, and the own calls of `rank` */
+    int rank;    /* -1: nobody had any */
 };
 
 struct zfile;

@@ -175,7 +175,7 @@ def check_like_report():
             fail("without a report", without)
 
 
-UNSURE = ("errors_on_samples", "ranges") # without a report fewer samples are taken, or none
+UNSURE = ("errors_on_samples", "ranges")  # without a report fewer samples are taken, or none
 
 
 def listed_without_report(ranks):
@@ -204,7 +204,7 @@ def check_later_sessions():
         fail("the list is of other records")
     tool("verify", "field.bin")
     shutil.copy("before", "field.bin")
-    program(2, "whole", "field.bin", ZMPI_CONFIG="rules") # its close gives the space of the first data back
+    program(2, "whole", "field.bin", ZMPI_CONFIG="rules")  # its close gives the space of the first data back
     check_bounds(listed("field.bin"), 2)
     tool("verify", "field.bin")
     before = listed("field.bin")

@@ -188,11 +188,11 @@ KERNEL void spread_masks(const struct shape *s, const struct parts *p, uint32_t 
 KERNEL bool values_equal(const struct parts *p)
 {
     const size_t values = (size_t)(p->values - p->masks) / sizeof(uint32_t);
-    const U first = load_word(p->values);
     const unsigned char *v = p->values;
     V unlike = v_set1(0);
-    if ((size_t)(p->end - v) != values * WIDTH)
+    if (values == 0 || (size_t)(p->end - v) != values * WIDTH)
         return false;
+    const U first = load_word(v);
     for (; p->end - v >= (ptrdiff_t)sizeof(V); v += sizeof(V))
         unlike = v_or(unlike, v_sub(v_load((const U *)(const void *)v), v_set1(first)));
     for (; v < p->end; v += WIDTH)

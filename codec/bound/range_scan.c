@@ -32,8 +32,8 @@ struct scan {
     struct zmpi_range range;
 };
 
-/* Copies a group, with infinity, which has no range, in place of the elements that are not below the
- * threshold or are fill values. Without branches, so that compilers turn it into vectors. */
+/* Copies a group, with infinity, which has no range, in place of the elements that are not below
+ * the threshold or are fill values. Without branches, so that compilers turn it into vectors. */
 #define KEEP_BELOW(T, name, abs)                                                                   \
     INLINE void name(const unsigned char *src, size_t n, T threshold, const double *fill, T *rest) \
     {                                                                                              \
@@ -41,7 +41,8 @@ struct scan {
         for (size_t i = 0; i < n; i++) {                                                           \
             T x;                                                                                   \
             memcpy(&x, src + i * sizeof x, sizeof x);                                              \
-            rest[i] = (abs(x) < threshold) & (x != a) & (x != b) ? x : (T)INFINITY;                     \
+            const bool stays = (abs(x) < threshold) & (x != a) & (x != b);                         \
+            rest[i] = stays ? x : (T)INFINITY;                                                     \
         }                                                                                          \
     }
 KEEP_BELOW(float, keep_below32, fabsf)

@@ -99,17 +99,6 @@ int zheader_create(struct zfile *f)
     return rc || f->replace ? rc : sync_here(f);
 }
 
-/* Rank 0: writes what the calls were to the physical offset. */
-static int put_section(struct zfile *f, uint64_t offset)
-{
-    struct zsection *s = &f->section;
-    s->offset = offset;
-    if (!s->bytes)
-        return MPI_SUCCESS;
-    zmpi_calls_seal(s->bytes, s->size, f->container.header.id, offset);
-    return zwrite_at(f, offset, s->bytes, s->size);
-}
-
 size_t zheader_section(const struct zfile *f, const struct zmpi_header *h,
                        unsigned char dst[ZMPI_CALLS_POINTER])
 {
@@ -128,18 +117,15 @@ static int point_to_section(struct zfile *f)
     return size ? zwrite_at(f, ZMPI_CALLS_AT, pointer, size) : MPI_SUCCESS;
 }
 
-/* Reserves a place for the index, through rank 0, which writes the section in front of it. *offset
+/* Reserves a place for the index, through rank 0, and one in front of it for the section. *offset
  * 0: others are writing. */
 static int index_place(struct zfile *f, uint64_t size, uint64_t *offset)
 {
     uint64_t place[2] = {f->log.end, MPI_SUCCESS};
     if (f->rank == 0) {
-        const uint64_t section = f->section.size;
-        int rc = zsession_reserve(f, section + size, &place[0], NULL);
-        if (!rc && !f->session.shared)
-            rc = put_section(f, place[0]);
-        place[0] = f->session.shared ? 0 : place[0] + section;
-        place[1] = (uint64_t)rc;
+        place[1] = (uint64_t)zsession_reserve(f, f->section.size + size, &place[0], NULL);
+        f->section.offset = place[0];
+        place[0] = f->session.shared ? 0 : place[0] + f->section.size;
     }
     int rc = PMPI_Bcast(place, 2, MPI_UINT64_T, 0, f->comm);
     *offset = place[0];
@@ -154,14 +140,20 @@ static bool is_mine(const void *context, const struct zmpi_record *r)
     return r->order >> 32 < f->log.first_epoch ? f->rank == 0 : r->rank == (uint32_t)f->rank;
 }
 
-/* Writes this rank's segments at the physical offset. */
+/* Writes this rank's segments at the physical offset, and rank 0 the section in front of them. */
 static int write_segments(struct zfile *f, struct zmpi_segments *s, size_t size, uint64_t offset)
 {
-    unsigned char *bytes = malloc(size + 1);
+    const unsigned char *id = f->container.header.id;
+    const size_t before = f->section.size;
+    unsigned char *bytes = malloc(before + size + 1);
     if (!bytes)
         return zfile_raise_status(f, ZMPI_ERR_MEMORY, "writing the index");
-    zmpi_index_put_segments(s->segment, s->count, f->container.header.id, offset, bytes);
-    int rc = size ? zwrite_at(f, offset, bytes, size) : MPI_SUCCESS;
+    if (before) {
+        zmpi_calls_seal(f->section.bytes, before, id, offset - before);
+        memcpy(bytes, f->section.bytes, before);
+    }
+    zmpi_index_put_segments(s->segment, s->count, id, offset, bytes + before);
+    int rc = before + size ? zwrite_at(f, offset - before, bytes, before + size) : MPI_SUCCESS;
     free(bytes);
     return rc;
 }

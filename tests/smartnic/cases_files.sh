@@ -29,6 +29,14 @@ array.array('f', (math.sin(x * .21 + z * .1) * math.cos(y * .17) + random.gauss(
     done
 }
 
+# What lies between the header and the list of write calls, which does not tell the errors of what the daemon wrote.
+records() {
+    local calls
+    calls=$(od -An -tu8 -j464 -N8 "$1")
+    ((calls > 512)) || fail "$1 has no list of write calls"
+    head -c "$calls" "$1" | tail -c +513
+}
+
 # From rank to file by the daemon.
 case_writes() {
     mkdir "$work/in" "$work/out"
@@ -37,7 +45,7 @@ case_writes() {
     ZMPI_TRIM=off device=cpu nic_write=off mpi 1 write "$work/in/cpu"
     "$bin/zmpi" cat "$work/in/cpu.rw" >"$work/must"
     mpi 1 write "$work/in/one"
-    cmp "$work/in/cpu.rw" "$work/in/one.rw" || fail "other bytes than without the daemon"
+    cmp <(records "$work/in/cpu.rw") <(records "$work/in/one.rw") || fail "other bytes than without the daemon"
     holds "$work/in/one"
     mpi 3 write "$work/in/three"
     (($(grep -c 'written by the device' "$work/log") == 6)) || fail "not by the daemon"

@@ -18,6 +18,11 @@ enum { STRETCHES = 32, STRETCH = 3 * ZMPI_COMPONENTS_FAST, SAMPLES = STRETCHES *
 /* A larger number of components must save this many times as much, else it is only a multiple of
  * the right number. */
 #define GAIN 1.25
+/* Bits of a difference that agreement saves at least, if only that tells; a larger number saves so
+ * many more. Of many bits it must save this part. */
+#define NEAR      1.0
+#define NEARER    0.5
+#define NEAR_PART 0.06
 
 struct sample {
     union {
@@ -358,6 +363,39 @@ int zmpi_components_cut(enum zmpi_type type, double threshold, const void *src, 
     int cut;
     look_for(type, threshold, src, count, &cut);
     return cut;
+}
+
+/* Finds the distance at which samples differ least. */
+static int find_near(const struct samples *s, double step)
+{
+    const double alone = bits_at(s, 1, step);
+    double least = alone - fmax(NEAR, NEAR_PART * alone) + NEARER;
+    int found = 1;
+    for (int n = 2; n <= ZMPI_COMPONENTS_FAST; n++) {
+        const double bits = bits_at(s, (size_t)n, step);
+        if (bits < least - NEARER) {
+            least = bits;
+            found = n;
+        }
+    }
+    return found;
+}
+
+int zmpi_components_near(enum zmpi_type type, double threshold, double step, const void *src,
+                         size_t count)
+{
+    int found = 1;
+    if ((type != ZMPI_F32 && type != ZMPI_F64) || count < (size_t)2 * ZMPI_COMPONENTS_LEAST ||
+        !(step > 0))
+        return 1;
+    struct samples *s = malloc(sizeof *s); /* too large for small stacks */
+    if (!s)
+        return 1;
+    take(s, type, threshold > 0 ? threshold : 1e20, src, count);
+    if (s->n > 0 && !all_same(s))
+        found = find_near(s, step);
+    free(s);
+    return found;
 }
 
 int zmpi_components_recall(struct zmpi_components_known *known, enum zmpi_type type,

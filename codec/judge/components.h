@@ -26,6 +26,12 @@ int zmpi_components_find(enum zmpi_type type, double threshold, const void *src,
  * point. */
 int zmpi_components_cut(enum zmpi_type type, double threshold, const void *src, size_t count);
 
+/* Returns how many components are interleaved if they only tell themselves by agreement: 2 to
+ * ZMPI_COMPONENTS_FAST, if the difference from the same component of the point before has at least
+ * a bit less, in units of `step`, than that from the neighbour; else 1. */
+int zmpi_components_near(enum zmpi_type type, double threshold, double step, const void *src,
+                         size_t count);
+
 /* What was found in earlier arrays of one file, by type and count. All 0: nothing. The caller owns
  * it; two threads must not use it at once. */
 enum { ZMPI_COMPONENTS_ARRAYS = 8 };

@@ -369,6 +369,18 @@ bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double
     return false;
 }
 
+size_t zmpi_shape_planes(enum zmpi_type type, const struct zmpi_bound *bound, double threshold,
+                         const struct zmpi_column *data, size_t count, size_t row)
+{
+    struct search s;
+    if (data->have < ZMPI_SHAPE_LEAST || (type != ZMPI_F32 && type != ZMPI_F64) || row < 2 ||
+        count % row || 2 * (row + RUN + 1) > data->have || !begin(&s, type, bound, threshold, data))
+        return 0;
+    struct candidate planes = {row, 0, 0};
+    planes.bits = (uint64_t)(GAIN_PLANES * (double)cost_of(&s, row, MORE, UINT64_MAX));
+    return find(&s, count / row, false, &planes) ? planes.plane / row : 0;
+}
+
 /* Returns the entry for such arrays; NULL: none. */
 static struct zmpi_shape_entry *entry_of(struct zmpi_shape_known *known, enum zmpi_type type,
                                          size_t count)

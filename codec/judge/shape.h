@@ -26,6 +26,11 @@ struct zmpi_column {
 bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double threshold,
                      const struct zmpi_column *data, size_t count, size_t shape[3]);
 
+/* Searches planes of an array of rows of `row` elements. Returns the rows of a plane; 0: none were
+ * found. */
+size_t zmpi_shape_planes(enum zmpi_type type, const struct zmpi_bound *bound, double threshold,
+                         const struct zmpi_column *data, size_t count, size_t row);
+
 /* Bytes that fle takes for an element of an array of this shape; some of its chunks tell. The shape
  * may be a single row. 0: no memory. */
 double zmpi_shape_bytes(const struct zmpi_job *job, const struct zmpi_column *data,

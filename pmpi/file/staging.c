@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bound/fill.h"
+#include "file/staging_parts.h"
 #include "file/zfile.h"
 #include "mpi/runtime.h"
 
@@ -229,7 +230,7 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
             zmixed_look(f, b->element, data, piece.extent.bytes / zmpi_type_size(b->element),
                         ZMIXED_SMALL);
         if (n > 1)
-            rc = zstage_encode_components(f, b, data, piece.extent.bytes, n);
+            rc = zstage_encode_components(f, b, piece.extent.bytes, n);
         else if (!exact && f->options.bound.mode == ZMPI_RATIO)
             rc = encode_open(f, &piece);
         else
@@ -242,17 +243,17 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
     return rc;
 }
 
-/* Bytes that its records may need; a record for each of several components needs a head of its
- * own. */
+/* Bytes that its records may need; records of each of several components need heads of their own.
+ * What needs more than a slot is not taken apart (zstage_components). */
 static size_t room_of(const struct zfile *f, const struct zbatch *b)
 {
     const size_t n = f->options.components > 1 ? (size_t)f->options.components
                                                : ZMPI_COMPONENTS_FAST,
-                 one = zencode_capacity(b->used, b->count),
-                 apart = n * zencode_capacity(b->used / n, 1);
-    return f->options.components == 1 || b->exact || one > apart || apart > zplace_slot_size(f)
-               ? one
-               : apart;
+                 one = zencode_capacity(b->used, b->count), slot = zplace_slot_size(f),
+                 apart = n * (zencode_capacity(b->used / n, 1) + ZPARTS_MOST * ZPARTS_HEADS);
+    if (f->options.components == 1 || b->exact || one > apart)
+        return one;
+    return apart < slot ? apart : one > slot ? one : slot;
 }
 
 int zstage_flush(struct zfile *f)

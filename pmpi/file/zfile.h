@@ -167,6 +167,8 @@ struct zdata {
     struct zmpi_shape_known shapes; /* of calls whose shape only their data tell */
     struct zmpi_components_known components;
     int staged_components;  /* of the batch examined last; 0: none was */
+    int near_components;    /* of those examined by zmpi_components_near; 0: none was */
+    unsigned near_batches;  /* batches that had a number from there */
     bool shape_warned;      /* said that a call does not have the shape that was set */
     bool components_warned; /* said that a call does not have the number that was set */
     bool cut_warned;        /* said that a call with several variables stays one array */
@@ -426,8 +428,7 @@ void zstage_free(struct zfile *f);
 /* How many components take turns in staged data, 1: they are one array; and records of each. */
 int zstage_components(struct zfile *f, const struct zbatch *b, const unsigned char *data,
                       uint64_t bytes);
-int zstage_encode_components(struct zfile *f, const struct zbatch *b, const unsigned char *data,
-                             uint64_t bytes, int n);
+int zstage_encode_components(struct zfile *f, const struct zbatch *b, uint64_t bytes, int n);
 size_t zstage_limit(const struct zfile *f);     /* larger writes are coded at once */
 size_t zstage_most_runs(const struct zfile *f); /* in one record: its list must fit a slot */
 

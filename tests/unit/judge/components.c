@@ -82,6 +82,55 @@ Test(components, states)
     }
 }
 
+/* Variables that only differ: what the neighbour tells, the point before tells better. */
+static double one_of(size_t point, size_t component)
+{
+    return 10 * sin(0.01 * (double)point + 2.4 * (double)component) +
+           0.1 * sin(0.9 * (double)point * (double)component);
+}
+
+Test(components, near)
+{
+    enum { POINTS = 5040 };
+    double *x = malloc(POINTS * ZMPI_COMPONENTS_FAST * sizeof *x);
+    cr_assert_not_null(x);
+    for (size_t n = 1; n <= ZMPI_COMPONENTS_FAST; n++)
+        for (double step = 1e-9; step < 0.1; step *= 10) {
+            for (size_t i = 0; i < POINTS * n; i++)
+                x[i] = one_of(i / n, i % n);
+            cr_assert_eq(zmpi_components_near(ZMPI_F64, 1e20, step, x, POINTS * n), n, "%zu, %g", n,
+                         step);
+            x[0] = NAN;
+            cr_assert_eq(zmpi_components_near(ZMPI_F64, 1e20, step, x, POINTS * n), n);
+        }
+    cr_assert_eq(zmpi_components_near(ZMPI_F64, 1e20, 0, x, POINTS), 1);
+    cr_assert_eq(zmpi_components_near(ZMPI_I32, 1e20, 1e-3, x, POINTS), 1);
+    cr_assert_eq(zmpi_components_near(ZMPI_F64, 1e20, 1e-3, x, 2 * ZMPI_COMPONENTS_LEAST - 1), 1);
+    for (size_t i = 0; i < POINTS; i++)
+        x[i] = i % 2 ? NAN : 1e30;
+    cr_assert_eq(zmpi_components_near(ZMPI_F64, 1e20, 1e-3, x, POINTS), 1);
+    free(x);
+}
+
+/* No field of one variable looks like several; coordinates of atoms are three variables. */
+static void check_near(const struct field *f)
+{
+    const size_t count = kit_elements(&f->array);
+    const int n = strstr(f->path, "_pos_") ? 3 : components_of(f->path);
+    struct zmpi_range range;
+    zmpi_range_of(f->array.type, f->data, count, &range);
+    for (double share = 1e-2; share > 1e-7; share /= 10) {
+        const double step = 2 * share * (range.max - range.min);
+        const int found = zmpi_components_near(f->array.type, 1e20, step, f->data, count);
+        cr_assert(found == 1 || found == n, "%s, %g: %d", f->path, share, found);
+    }
+}
+
+Test(components, fields_near)
+{
+    each_field(check_near);
+}
+
 /* Nothing but special values; constants; few values; another type. */
 Test(components, odd)
 {

@@ -53,6 +53,24 @@ Test(shape, made)
     }
 }
 
+/* Planes of known rows; none where the rows are in no order, or too few. */
+Test(shape, planes)
+{
+    const size_t count = (size_t)NZ * NY * NX;
+    double *data = make(ZMPI_F64);
+    const struct zmpi_column all = {data, count, 1};
+    struct kit_random r = {5};
+    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, count, NX), NY);
+    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, count, NX + 1), 0);
+    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, count, 1), 0);
+    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, count, count), 0);
+    cr_assert_eq(zmpi_shape_planes(ZMPI_I64, &rel3, INFINITY, &all, count, NX), 0);
+    for (size_t i = 0; i < count; i++)
+        data[i] = kit_unit(&r);
+    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, count, NX), 0);
+    free(data);
+}
+
 /* Fill values do not hide it; nor does NaN. */
 Test(shape, fill)
 {

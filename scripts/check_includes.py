@@ -13,7 +13,7 @@ import sys
 CODEC = ["base", "layout", "kernels", "kernels/vector", "kernels/avx2", "kernels/avx512", "kernels/neon", "huffman", "interp", "enhance",
          "options", "bound", "judge", "stream", "device", "format", "container", "reader", "view", "tool", "tool/bench",
          "tool/program", "tool/convert", "tool/mount", "tool/report", "tool/enhance", "hosts/hdf5"]
-PMPI = ["mpi", "dry", "datatype", "hdf5", "file", "index", "close", "collective", "report", "transfer", "calls", "", "perf"]
+PMPI = ["mpi", "dry", "datatype", "hdf5", "file", "staging", "index", "close", "collective", "report", "transfer", "calls", "", "perf"]
 SMARTNIC = ["rtl/sim", "model", "common", "plugin", "daemon", "bench"]
 PUBLIC = {"zmpi_codec.h", "zmpi_reader.h", "device.h", "zmpi.h"}
 MOST = 25  # files of a folder

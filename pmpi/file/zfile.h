@@ -411,7 +411,7 @@ void zmixed_say(struct zfile *f, int n, enum zmixed_why why);
 void zmixed_look(struct zfile *f, enum zmpi_type type, const void *data, size_t count,
                  enum zmixed_why why);
 
-/* ---- staging.c ---- */
+/* ---- staging/ ---- */
 
 /* shape: of the call's elements, as far as known. range: of all ranks' data in a collective call,
  * else NULL. */

@@ -3,7 +3,7 @@
  * rows, planes of rows, and such blocks at equal distances, as the cells of a rank lie in each step
  * that a solver writes.
  */
-#include "file/staging_parts.h"
+#include "staging/staging_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bound/fill.h"
-#include "file/staging_parts.h"
+#include "staging/staging_parts.h"
 #include "file/zfile.h"
 #include "mpi/runtime.h"
 

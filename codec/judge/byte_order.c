@@ -16,7 +16,7 @@ enum { PARTS = 64, PART_LEAST = 16, SHIFT = 5, OF_PART = 4, OF_FEW = 16 };
 enum { NEAR = 256, NEAR_ENOUGH = 64 };
 
 /* Elements that are compared at a time while all are the same: many at first, then fewer. */
-enum { RUN_MOST = 1024, RUN_LEAST = 16, RUN_STEP = 8 };
+enum { RUN_MOST = 1024, RUN_LEAST = 16 };
 
 /* The weight of a denormal: real data have only a few, where they fade to zero. */
 #define DENORMAL 1000
@@ -67,13 +67,27 @@ static inline bool is_datum(uint64_t word, size_t width)
     return range.min <= range.max;
 }
 
-/* Returns how many elements after this one have the same bits. */
-static size_t run_of(const unsigned char *at, size_t width, size_t count)
+/* Are RUN_LEAST elements all this word? Inline, as a call takes longer than they do. */
+static inline bool are_all(const unsigned char *at, size_t width, uint64_t word)
+{
+    const uint64_t words = width == 4 ? word << 32 | word : word;
+    uint64_t differ = 0, x;
+    for (size_t i = 0; i < RUN_LEAST * width; i += sizeof x) {
+        memcpy(&x, at + i, sizeof x);
+        differ |= x ^ words;
+    }
+    return differ == 0;
+}
+
+/* Returns how many elements after this one, which is `word`, have the same bits. */
+static inline size_t run_of(const unsigned char *at, size_t width, size_t count, uint64_t word)
 {
     size_t k = 0;
-    for (size_t run = RUN_MOST; run >= RUN_LEAST; run /= RUN_STEP)
-        while (k + run < count && memcmp(at + k * width, at + (k + 1) * width, run * width) == 0)
-            k += run;
+    while (k + RUN_MOST < count &&
+           memcmp(at + k * width, at + (k + 1) * width, RUN_MOST * width) == 0)
+        k += RUN_MOST;
+    while (k + RUN_LEAST < count && are_all(at + (k + 1) * width, width, word))
+        k += RUN_LEAST;
     return k;
 }
 
@@ -166,7 +180,7 @@ static inline unsigned look_at_part(struct zmpi_order *o, const struct part *p, 
     for (size_t k = 0; k < p->count && taken < most; k++) {
         const uint64_t word = load(p->at + k * width, width, false);
         if (word == last) {
-            k += run_of(p->at + k * width, width, p->count - k);
+            k += run_of(p->at + k * width, width, p->count - k, word);
             continue;
         }
         last = word;

@@ -11,7 +11,8 @@
  * percentages, medians of the repetitions: type and byte order; all that is asked in each call; all
  * that is asked in the first call of a length; and the mean of 100 calls of a length. Then their
  * mean, median and worst, and the sum of all times over that of all coding, over the fields of one
- * variable and over all.
+ * variable and over all. The last line tells how much longer calls take if type and byte order are
+ * judged, which is less: in memory, a sample's cache lines are some that the range would wait for.
  */
 #include <math.h>
 #include <stdio.h>
@@ -173,7 +174,47 @@ static void ask(struct field *f, int k, bool warm)
 struct figures {
     bool several;
     double percent[FIGURES], code; /* code: seconds of coding */
+    double call[2];                /* seconds of a call, without and with type and byte order */
 };
+
+/* Seconds in which a call's range is found and its data are coded, with or without judging them. */
+static double call(const struct field *f, bool judged, bool warm)
+{
+    const struct zmpi_array array = {f->type, {1, 1, f->count}};
+    const struct zmpi_bound bound = {ZMPI_REL, 1e-3};
+    const struct zmpi_fills none = {0};
+    struct zmpi_judgement j = {0};
+    struct zmpi_taken taken;
+    struct zmpi_range range;
+    struct zmpi_job job;
+    size_t size;
+    read_all(warm ? f->data : others, warm ? f->count * zmpi_type_size(f->type) : OTHERS);
+    const double begin = now();
+    if (judged) {
+        zmpi_sample_take(&taken, f->type, f->data, f->count);
+        zmpi_judge(&j, &taken, false);
+        sink += j.is_wrong;
+    }
+    zmpi_range_without(f->type, f->data, f->count, 1e20, &none, 1, &range);
+    zmpi_job_make(&array, &bound, &range, &job);
+    zmpi_job_threshold(&job, 1e20);
+    job.threads = 1;
+    job.encoder = ZMPI_FLE;
+    job.axes = ZMPI_AXES_GIVEN | 1;
+    if (zmpi_job_compress(zmpi_device_cpu(), &job, f->stream, f->capacity, f->data, &size))
+        fail("does not compress: ", f->name);
+    return now() - begin;
+}
+
+static void measure_calls(const struct field *f, int repetitions, bool warm, double seconds[2])
+{
+    double each[2][MOST];
+    for (int k = 0; k < repetitions; k++)
+        for (int judged = 0; judged < 2; judged++)
+            each[judged][k] = call(f, judged, warm);
+    for (int judged = 0; judged < 2; judged++)
+        seconds[judged] = median(each[judged], repetitions);
+}
 
 static void measure(struct field *f, int repetitions, bool warm, struct figures *of)
 {
@@ -203,7 +244,7 @@ static void print_row(const char *name, const double percent[FIGURES])
 static void print_sums(const struct figures *of, int fields, bool all)
 {
     double mean[FIGURES] = {0}, middle[FIGURES], worst[FIGURES] = {0}, sum[FIGURES] = {0};
-    double each[FIELDS], code;
+    double each[FIELDS], code, calls[2] = {0};
     char name[40];
     int n = 0;
     for (int p = 0; p < FIGURES; p++) {
@@ -227,6 +268,10 @@ static void print_sums(const struct figures *of, int fields, bool all)
     print_row("  median", middle);
     print_row("  worst", worst);
     print_row("  sum", sum);
+    for (int i = 0; i < fields; i++)
+        for (int judged = 0; judged < 2 && (all || !of[i].several); judged++)
+            calls[judged] += of[i].call[judged];
+    printf("%-36s %8.2f\n", "  longer", 100 * (calls[1] / calls[0] - 1));
 }
 
 /* Does the name begin as one of `several`, which commas separate? */
@@ -255,6 +300,7 @@ int main(int argc, char **argv)
         load(&f, argv[5 + i], own ? 0 : (size_t)(megabytes * 0x1p20));
         figures[i].several = is_of(argv[4], f.name);
         measure(&f, repetitions, strcmp(argv[3], "warm") == 0, &figures[i]);
+        measure_calls(&f, repetitions, strcmp(argv[3], "warm") == 0, figures[i].call);
         print_row(f.name, figures[i].percent);
         free(f.data);
         free(f.stream);

@@ -221,7 +221,7 @@ def check_damage():
         with open("bad.bin", "wb") as f:
             f.write(good[:at] + bytes([good[at] ^ 0x10]) + good[at + 1:])
         lines = [line for line in tool("info", "-a", "bad.bin").decode().splitlines() if "damaged" in line]
-        if len(lines) != 1 or not lines[0].startswith("calls          the list is damaged: "):
+        if len(lines) != 1 or not lines[0].startswith("calls          the list is damaged, "):
             fail("damage at", at, lines)
         if b"the list of its write calls is damaged, its data are not" not in tool("verify", "bad.bin", status=1):
             fail("verify, damage at", at)

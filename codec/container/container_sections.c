@@ -77,12 +77,17 @@ enum zmpi_status zmpi_calls_read(const struct zmpi_container *c, const struct zm
     unsigned char pointer[ZMPI_CALLS_POINTER], *bytes;
     size_t size;
     enum zmpi_status status = read_pointer(c, in, ZMPI_CALLS_AT, pointer, sizeof pointer, there);
+    if (status == ZMPI_ERR_CHECKSUM)
+        status = ZMPI_OK; /* a writer was stopped while it wrote the pointer */
     const bool ours = c->header.tallied && c->header.tally == zmpi_load64(pointer + 16);
     if (!*there || !ours) {
         *there = false;
         return status;
     }
     *there = false;
+    /* Behind the index lies that of a trim that was killed. */
+    if (!zmpi_fits(zmpi_load64(pointer), zmpi_load64(pointer + 8), c->header.index_offset))
+        return ZMPI_OK;
     if (zmpi_load64(pointer + 8) > ZMPI_CALLS_LONGEST)
         return ZMPI_ERR_CORRUPT;
     status = read_section(in, pointer, &bytes, &size);

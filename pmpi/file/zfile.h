@@ -56,6 +56,7 @@ struct zbatch {
     enum zmpi_type element;
     bool exact;       /* to be coded losslessly */
     bool large;       /* from calls with more than ZMPI_EXACT_BELOW values */
+    size_t longest;   /* values of the longest call */
     double abs_bound; /* if lossy: the smallest bound of its writes; +inf: pw_rel */
     double keep;
     struct zmpi_fills fills;  /* of all its writes */

@@ -357,6 +357,7 @@ static int find_batch(struct zfile *f, enum zmpi_type element, const struct zmpi
         b->abs_bound = job->abs_bound;
         b->keep = job->keep;
         b->fills.count = 0;
+        b->longest = 0;
         b->call = f->call;
     }
     if (b->call.number != f->call.number || b->call.collective != f->call.collective)
@@ -435,6 +436,8 @@ int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3]
     if (!batch_reserve(b, batch_capacity(f), count))
         return zfile_raise_status(f, ZMPI_ERR_MEMORY, "staging");
     const unsigned char *src = m->data;
+    const size_t values = m->bytes / zmpi_type_size(m->element);
+    b->longest = b->longest > values ? b->longest : values;
     batch_note_shape(b, shape);
     for (size_t i = 0; i < count; i++) {
         batch_insert(b, runs[i].offset, src, runs[i].length);

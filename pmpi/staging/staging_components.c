@@ -14,8 +14,8 @@
 #include "mpi/runtime.h"
 
 /* A component's record has so many elements, on average. Columns are so many elements apart that
- * their distance is no power of two. */
-enum { LEAST = 256, APART = 16 };
+ * their distance is no power of two. A piece has so many values at most. */
+enum { LEAST = 256, APART = 16, PIECE_MOST = 4096 };
 
 static bool have_whole_points(const struct zbatch *b, int n)
 {
@@ -27,13 +27,14 @@ static bool have_whole_points(const struct zbatch *b, int n)
 }
 
 /* Without a range there is one bound for all components. Apart they are smaller if values agree
- * better with those of the point before than with their neighbours. */
+ * better with those of the point before than with their neighbours. Longer calls, which may be
+ * arrays by themselves, are left alone: along their rows and planes they may agree even better. */
 static int look_near(struct zfile *f, const struct zbatch *b, const unsigned char *data,
                      size_t count, bool *is_new)
 {
     const struct zmpi_bound bound = zfile_bound(f, b->element);
     struct zdata *known = &f->data;
-    if (zmpi_bound_needs_range(&bound) || !isfinite(b->abs_bound))
+    if (b->longest > PIECE_MOST || zmpi_bound_needs_range(&bound) || !isfinite(b->abs_bound))
         return 1;
     const bool looks = (known->near_batches & (known->near_batches + 1)) == 0;
     known->near_batches++;

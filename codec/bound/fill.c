@@ -15,15 +15,7 @@
  * are enough, what the others are. A fill value is at least one of 1000 elements, and 16 of the
  * samples.
  */
-enum {
-    ROWS = 64,
-    ROW_LEAST = 32,
-    ROW_MOST = 256,
-    ONE_IN = 32,
-    LEAST = 16,
-    SHARE = 1000,
-    FEW_LEAST = 8
-};
+enum { ROWS = 64, ROW_LEAST = 32, ROW_MOST = 256, ONE_IN = 32, LEAST = 16, SHARE = 1000 };
 
 /* Samples that equal the end, and the range of those nearer to 0. */
 struct summary {
@@ -68,7 +60,9 @@ static bool repeats(const struct summary *s)
     return s->ends >= LEAST && s->ends >= s->count / SHARE;
 }
 
-/* If the first quarter of each row has no such element, the others are not read. */
+/* If the first quarter of each row has no such element, the others are not read. Shorter quarters
+ * tell too little. */
+enum { QUARTER_LEAST = 8 };
 static bool end_repeats(const struct zmpi_sample *s, double end)
 {
     const struct zmpi_sample few = {s->type, s->at, s->rows, s->row / 4, s->stride};
@@ -79,7 +73,7 @@ static bool end_repeats(const struct zmpi_sample *s, double end)
     memcpy(&bits32, &narrow, sizeof bits32);
     memcpy(&bits, &end, sizeof bits);
     bits = s->type == ZMPI_F32 ? bits32 : bits;
-    if (few.row >= FEW_LEAST && zmpi_fill_count(&few, bits, true) == 0)
+    if (few.row >= QUARTER_LEAST && zmpi_fill_count(&few, bits, true) == 0)
         return false;
     seen.ends = zmpi_fill_count(s, bits, true);
     if (s->type == ZMPI_F64 && repeats(&seen))

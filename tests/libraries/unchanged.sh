@@ -55,17 +55,21 @@ ratio() {
 }
 
 try() {
+    local varies=
     run "$ranks" plain TZ=UTC
     # HDF5 has bytes in its metadata that mean nothing, and are not the same in each run, without zmpi either.
-    for attempt in 1 2 3 4 5 6; do
+    for ((attempt = 1; attempt <= 6; attempt++)); do
         run "$ranks" left LD_PRELOAD="$lib" "${settings[@]}"
         ! cmp -s plain left || break
+        run "$ranks" again TZ=UTC
+        ! cmp -s again left || break
+        cmp -s plain again || varies=1
     done
-    if ((attempt == 6)) && ! cmp -s plain left; then
+    if ((attempt > 6)); then
         # Some programs write the time, and not the same file in another second.
         sleep 1
         run "$ranks" again TZ=UTC
-        ! cmp -s plain again || die "without a bound the file differs on $ranks ranks, $io: $(cmp plain left)"
+        [[ $varies ]] || ! cmp -s plain again || die "without a bound the file differs on $ranks ranks, $io: $(cmp plain left)"
         same 0 left "without a bound"
     fi
     run "$ranks" exact LD_PRELOAD="$lib" ZMPI_ERROR_BOUND=lossless ZMPI_LEAST_RATIO=0 "${settings[@]}"

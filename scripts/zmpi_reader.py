@@ -604,18 +604,70 @@ def read_varint(reader):
     raise FormatError("chunk: number")
 
 
-def read_runs(reader, taken, count):
-    """Elements that are meant; none may be in `taken`."""
+def read_pairs(reader, count):
+    """Elements in runs, each of two varints."""
     elements, at = [], 0
     while True:
         gap, length = read_varint(reader), read_varint(reader)
         if not length:
             require(not gap and elements, "chunk: runs")
-            require(not taken.intersection(elements), "chunk: runs")
             return elements
         require((gap or not elements) and at + gap + length <= count, "chunk: runs")
         elements += range(at + gap, at + gap + length)
         at += gap + length
+
+
+def read_number(bits, order):
+    """A number whose order says how many bits a small one has."""
+    ones = 0
+    while bits.take(1):
+        ones += 1
+    return ((1 << ones) - 1 << order) + bits.take(ones + order)
+
+
+def read_runs(reader, count):
+    """Elements in runs, whose numbers are bits."""
+    orders, elements, at = reader.take(1)[0], [], 0
+    number = read_varint(reader)
+    require(0 < number <= count, "chunk: runs")
+    bits = Bits(reader.data[reader.at:])
+    for run in range(number):
+        at += read_number(bits, orders & 15) + (run > 0)
+        length = read_number(bits, orders >> 4) + 1
+        require(at + length <= count, "chunk: runs")
+        elements += range(at, at + length)
+        at += length
+    require(not bits.take(-bits.at % 8), "chunk: runs")
+    reader.take(bits.at // 8)
+    return elements
+
+
+def sum_differences(differ, extent):
+    """Elements, from those that differ from the plane before or, in the first plane, from the row above."""
+    row, plane = extent[2], extent[1] * extent[2]
+    marks = bytearray(math.prod(extent))
+    for i in differ:
+        marks[i] = 1
+    for i in range(row, len(marks)):
+        marks[i] ^= marks[i - (row if i < plane else plane)]
+    return [i for i, mark in enumerate(marks) if mark]
+
+
+def read_exceptions(reader, flags, width, extent):
+    """The elements of a chunk of encoder 3 that are no integers: place, bytes."""
+    count = math.prod(extent)
+    read = read_runs if flags & 4 else read_pairs
+    require(not flags & 12 or flags & 3, "chunk: flags")
+    require(not flags & 8 or flags & 5 == 5, "chunk: flags")
+    exceptions = {}
+    if flags & 1:
+        value, elements = reader.take(width), read(reader, count)
+        exceptions = dict.fromkeys(sum_differences(elements, extent) if flags & 8 else elements, value)
+    if flags & 2:
+        elements = read(reader, count)
+        require(not exceptions.keys() & elements, "chunk: runs")
+        exceptions.update((k, reader.take(width)) for k in elements)
+    return exceptions
 
 
 def signed(n):
@@ -1026,16 +1078,10 @@ def decode_interp(data, width, extent, parameters):
         reader.done()
         return values
     most = 1 if parameters.flare else len(parameters.sets)
-    require(kind <= most and flags <= 3, "chunk: kind or flags")
+    require(kind <= most and flags <= 15, "chunk: kind or flags")
     base = signed(read_varint(reader))
     require(-(1 << 44) - 1 <= base <= 1 << 44, "chunk: base")
-    exceptions = {}
-    if flags & 1:
-        value = reader.take(width)
-        exceptions.update((k, value) for k in read_runs(reader, set(), count))
-    if flags & 2:
-        elements = read_runs(reader, set(exceptions), count)
-        exceptions.update((k, reader.take(width)) for k in elements)
+    exceptions = read_exceptions(reader, flags, width, extent)
     rest = reader.take(len(data) - reader.at)
     if kind == CONSTANT:
         require(len(rest) < 4 and not any(rest), "chunk: padding")

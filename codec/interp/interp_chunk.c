@@ -278,7 +278,7 @@ enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmp
         number / 2 > (uint64_t)(ZMPI_INTERP_BASE_MOST / ZMPI_INTERP_STEP))
         return ZMPI_ERR_CORRUPT;
     const int64_t steps = number & 1 ? -(int64_t)(number / 2) - 1 : (int64_t)(number / 2);
-    if (!(at = zmpi_interp_take_exceptions(w, src[1], n, width, at, end, &e)))
+    if (!(at = zmpi_interp_take_exceptions(w, src[1], extent, width, at, end, &e)))
         return ZMPI_ERR_CORRUPT;
     const enum zmpi_status status = src[0] == KIND_CONSTANT
                                         ? take_zeros(w, extent, at, end)

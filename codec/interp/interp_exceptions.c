@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "interp/interp_work.h"
 
-enum { FLAG_FILL = 1, FLAG_OTHERS = 2 };
+enum { FLAG_FILL = 1, FLAG_OTHERS = 2, FLAG_BITS = 4, FLAG_DIFFER = 8 };
 
 /* ---- numbers of any size ---- */
 
@@ -31,35 +31,123 @@ const unsigned char *zmpi_interp_take_varint(const unsigned char *at, const unsi
 
 /* ---- exceptions ---- */
 
-/* Writes the lengths of runs of elements that are not, and that are, of kind `of`, up to the last
- * one that is. NULL: they take too much. */
-static unsigned char *put_runs(unsigned char *at, const unsigned char *end,
-                               const unsigned char *kind, size_t n, unsigned char of)
+/* A run of elements of kind `of`: begin <= i < end. Starts behind the run before; of the first one
+ * that is one element before the tile, since between two runs there is at least one element. */
+struct run {
+    size_t begin, end;
+};
+
+static bool next_run(struct run *r, const unsigned char *kind, size_t n, unsigned char of)
 {
-    size_t last = n;
-    while (last > 0 && kind[last - 1] != of)
-        last--;
-    for (size_t i = 0; i < last;) {
-        size_t begin = i;
-        while (kind[i] != of)
-            i++;
-        if (end - at < 20)
-            return NULL;
-        at = zmpi_interp_put_varint(at, i - begin);
-        begin = i;
-        while (i < last && kind[i] == of)
-            i++;
-        at = zmpi_interp_put_varint(at, i - begin);
-    }
-    *at++ = 0;
-    *at++ = 0;
-    return at;
+    size_t i = r->end + 1;
+    while (i < n && !(kind[i] & of))
+        i++;
+    r->begin = i;
+    while (i < n && kind[i] & of)
+        i++;
+    r->end = i;
+    return r->begin < i;
 }
 
-/* Reads such runs and marks their elements; NULL: they are damaged. *count: the marked elements. */
+/* How numbers are written: in bits, with an order k. For b ones and a zero follow b + k bits. */
+enum { ORDERS = 16 };
+
+static unsigned ones_of(size_t number, unsigned order)
+{
+    return 31 - (unsigned)__builtin_clz((uint32_t)(number >> order) + 1);
+}
+
+static void put_number(struct put *p, size_t number, unsigned order)
+{
+    const unsigned ones = ones_of(number, order);
+    put_bits(p, (1u << ones) - 1, ones + 1);
+    put_bits(p, (uint32_t)number - (((1u << ones) - 1) << order), ones + order);
+}
+
+static size_t take_number(struct bits *b, unsigned order)
+{
+    unsigned ones = 0;
+    while (take_bits(b, 1) && ones < 31)
+        ones++;
+    return ((((size_t)1 << ones) - 1) << order) + take_bits(b, ones + order);
+}
+
+/* The runs of a kind: how many, and how the gaps before them (0) and their lengths (1) are written
+ * in the fewest bits. */
+struct runs {
+    size_t count, bits;
+    unsigned order[2];
+};
+
+static struct runs measure_runs(const unsigned char *kind, size_t n, unsigned char of)
+{
+    size_t bits[2][ORDERS] = {0};
+    struct runs all = {0};
+    struct run r = {.end = (size_t)-1};
+    for (size_t last = r.end; next_run(&r, kind, n, of); last = r.end, all.count++)
+        for (unsigned k = 0; k < ORDERS; k++) {
+            bits[0][k] += 2 * ones_of(r.begin - last - 1, k) + 1 + k;
+            bits[1][k] += 2 * ones_of(r.end - r.begin - 1, k) + 1 + k;
+        }
+    for (int i = 0; i < 2; i++) {
+        for (unsigned k = 1; k < ORDERS; k++)
+            if (bits[i][k] < bits[i][all.order[i]])
+                all.order[i] = k;
+        all.bits += bits[i][all.order[i]];
+    }
+    return all;
+}
+
+/* NULL: they take too much. */
+static unsigned char *put_runs(unsigned char *at, const unsigned char *end, const struct runs *all,
+                               const unsigned char *kind, size_t n, unsigned char of)
+{
+    struct run r = {.end = (size_t)-1};
+    if ((size_t)(end - at) < 32 + all->bits / 8)
+        return NULL;
+    *at++ = (unsigned char)(all->order[0] | all->order[1] << 4);
+    struct put p = {.at = zmpi_interp_put_varint(at, all->count)};
+    for (size_t last = r.end; next_run(&r, kind, n, of); last = r.end) {
+        put_number(&p, r.begin - last - 1, all->order[0]);
+        put_number(&p, r.end - r.begin - 1, all->order[1]);
+    }
+    put_end(&p);
+    return p.at;
+}
+
+/* Reads runs and marks their elements; NULL: they are damaged. *count: the marked elements. */
 static const unsigned char *take_runs(const unsigned char *at, const unsigned char *end,
                                       unsigned char *kind, size_t n, unsigned char of,
                                       size_t *count)
+{
+    uint64_t runs;
+    *count = 0;
+    if (at == end)
+        return NULL;
+    const unsigned order[2] = {*at & (ORDERS - 1), *at / ORDERS};
+    if (!(at = zmpi_interp_take_varint(at + 1, end, &runs)) || !runs || runs > n)
+        return NULL;
+    struct bits b = {.at = at, .end = end};
+    for (size_t i = 0, first = 1; runs > 0; runs--, first = 0) {
+        const size_t gap = take_number(&b, order[0]) + !first,
+                     length = take_number(&b, order[1]) + 1;
+        if (b.over || gap > n - i || length > n - i - gap)
+            return NULL;
+        i += gap;
+        for (size_t k = 0; k < length; k++) {
+            if (kind[i])
+                return NULL;
+            kind[i++] = of;
+        }
+        *count += length;
+    }
+    return b.have ? NULL : b.at;
+}
+
+/* Reads runs of an older form: pairs of varints. */
+static const unsigned char *take_pairs(const unsigned char *at, const unsigned char *end,
+                                       unsigned char *kind, size_t n, unsigned char of,
+                                       size_t *count)
 {
     size_t i = 0;
     *count = 0;
@@ -80,6 +168,46 @@ static const unsigned char *take_runs(const unsigned char *at, const unsigned ch
         }
         *count += length;
     }
+}
+
+/* Marks of the fill value, bit 0, become those of elements that differ from the same place of the
+ * plane before, in the first plane from the row above: coasts are alike there. */
+static void differences(unsigned char *kind, const size_t extent[3])
+{
+    const size_t row = extent[2], plane = extent[1] * row;
+    for (size_t i = extent[0] * plane; i-- > plane;)
+        kind[i] ^= kind[i - plane] & 1;
+    for (size_t i = plane; i-- > row;)
+        kind[i] ^= kind[i - row] & 1;
+}
+
+/* Makes marks of differences again. */
+static void sum_differences(unsigned char *kind, const size_t extent[3])
+{
+    const size_t row = extent[2], plane = extent[1] * row, n = extent[0] * plane;
+    for (size_t i = row; i < plane; i++)
+        kind[i] ^= kind[i - row] & 1;
+    for (size_t i = plane; i < n; i++)
+        kind[i] ^= kind[i - plane] & 1;
+}
+
+/* Writes the runs of the fill value: of its elements or, if that is shorter, of differences. */
+static unsigned char *put_fill_runs(unsigned char *kind, const size_t extent[3],
+                                    unsigned char *flags, unsigned char *at,
+                                    const unsigned char *end)
+{
+    const size_t n = extent[0] * extent[1] * extent[2];
+    struct runs all = measure_runs(kind, n, 1);
+    differences(kind, extent);
+    const struct runs differ = measure_runs(kind, n, 1);
+    if (differ.count && differ.bits < all.bits) {
+        *flags |= FLAG_DIFFER;
+        at = put_runs(at, end, &differ, kind, n, 1);
+        sum_differences(kind, extent);
+        return at;
+    }
+    sum_differences(kind, extent);
+    return put_runs(at, end, &all, kind, n, 1);
 }
 
 /* Returns the word of most exceptions, if most are alike; NULL: there are no exceptions. Exceptions
@@ -124,16 +252,15 @@ unsigned char *zmpi_interp_put_exceptions(struct zmpi_interp_work *w, const size
         kind[i] = memcmp(zmpi_interp_word(src, extent, i, width), fill, width) == 0 ? 1 : 2;
         others += kind[i] == 2;
     }
-    if (fill) {
-        *flags |= FLAG_FILL;
-        zmpi_copy_elements(at, fill, width, width);
-        if (!(at = put_runs(at + width, end, kind, n, 1)))
-            return NULL;
-    }
+    *flags |= FLAG_BITS | FLAG_FILL;
+    zmpi_copy_elements(at, fill, width, width);
+    if (!(at = put_fill_runs(kind, extent, flags, at + width, end)))
+        return NULL;
     if (!others)
         return at;
     *flags |= FLAG_OTHERS;
-    if (!(at = put_runs(at, end, kind, n, 2)) || (size_t)(end - at) < others * width)
+    const struct runs all = measure_runs(kind, n, 2);
+    if (!(at = put_runs(at, end, &all, kind, n, 2)) || (size_t)(end - at) < others * width)
         return NULL;
     for (size_t i = 0; i < n; i++)
         if (kind[i] == 2) {
@@ -146,26 +273,32 @@ unsigned char *zmpi_interp_put_exceptions(struct zmpi_interp_work *w, const size
 /* ---- decoder ---- */
 
 const unsigned char *zmpi_interp_take_exceptions(struct zmpi_interp_work *w, unsigned flags,
-                                                 size_t n, size_t width, const unsigned char *at,
-                                                 const unsigned char *end,
+                                                 const size_t extent[3], size_t width,
+                                                 const unsigned char *at, const unsigned char *end,
                                                  struct zmpi_interp_exceptions *e)
 {
+    const size_t n = extent[0] * extent[1] * extent[2];
+    const bool in_bits = flags & FLAG_BITS;
     *e = (struct zmpi_interp_exceptions){0};
-    if (flags > (FLAG_FILL | FLAG_OTHERS))
-        return NULL;
     if (!flags)
         return at;
+    if (flags > 15 || !(flags & (FLAG_FILL | FLAG_OTHERS)) ||
+        (flags & FLAG_DIFFER && !(in_bits && flags & FLAG_FILL)))
+        return NULL;
     memset(w->exception, 0, n);
     if (flags & FLAG_FILL) {
         if ((size_t)(end - at) < width)
             return NULL;
         e->fill = at;
-        if (!(at = take_runs(at + width, end, w->exception, n, 1, &e->fills)))
+        at = (in_bits ? take_runs : take_pairs)(at + width, end, w->exception, n, 1, &e->fills);
+        if (!at)
             return NULL;
+        if (flags & FLAG_DIFFER)
+            sum_differences(w->exception, extent);
     }
     if (flags & FLAG_OTHERS) {
-        if (!(at = take_runs(at, end, w->exception, n, 2, &e->others)) ||
-            (size_t)(end - at) / width < e->others)
+        at = (in_bits ? take_runs : take_pairs)(at, end, w->exception, n, 2, &e->others);
+        if (!at || (size_t)(end - at) / width < e->others)
             return NULL;
         e->values = at;
         at += e->others * width;

@@ -318,10 +318,10 @@ struct zmpi_interp_exceptions {
     size_t fills, others;
     const unsigned char *fill, *values;
 };
-/* Finds the exceptions of n elements. Returns their end; NULL: they are damaged. */
+/* Finds the exceptions of a tile. Returns their end; NULL: they are damaged. */
 const unsigned char *zmpi_interp_take_exceptions(struct zmpi_interp_work *w, unsigned flags,
-                                                 size_t n, size_t width, const unsigned char *at,
-                                                 const unsigned char *end,
+                                                 const size_t extent[3], size_t width,
+                                                 const unsigned char *at, const unsigned char *end,
                                                  struct zmpi_interp_exceptions *e);
 /* Writes them to the decoded tile. */
 void zmpi_interp_set_exceptions(const struct zmpi_interp_work *w,

@@ -14,7 +14,7 @@ static inline void golden_interp_f32_fine(struct golden *g)
 }
 
 /* Three dimensions; fill values, and others that are exact. */
-static inline void golden_interp_f64_fine(struct golden *g)
+static inline void golden_interp_f64_runs(struct golden *g)
 {
     static double src[13 * 24 * 37];
     struct zmpi_array a = {ZMPI_F64, {13, 24, 37}};
@@ -42,7 +42,7 @@ static inline void golden_interp_lorenzo_yx(struct golden *g)
 }
 
 /* Planes like those two before, some of them like none; a fill value. */
-static inline void golden_interp_planes(struct golden *g)
+static inline void golden_interp_planes_runs(struct golden *g)
 {
     static float src[24 * 21 * 30];
     struct zmpi_array a = {ZMPI_F32, {24, 21, 30}};
@@ -57,7 +57,7 @@ static inline void golden_interp_planes(struct golden *g)
 }
 
 /* Several chunks at rest, and what no integer reaches. */
-static inline void golden_interp_rest_lorenzo(struct golden *g)
+static inline void golden_interp_rest_runs(struct golden *g)
 {
     static float src[300 * 1000];
     struct zmpi_array a = {ZMPI_F32, {1, 300, 1000}};
@@ -70,7 +70,7 @@ static inline void golden_interp_rest_lorenzo(struct golden *g)
 
 /* The profile FLARE: two batches, three levels, blocks that the array clips; escapes of codes and
  * of an anchor, fill values. */
-static inline void golden_interp_flare(struct golden *g)
+static inline void golden_interp_flare_runs(struct golden *g)
 {
     static float src[35 * 21 * 40];
     struct zmpi_array a = {ZMPI_F32, {35, 21, 40}};
@@ -85,7 +85,7 @@ static inline void golden_interp_flare(struct golden *g)
 }
 
 /* Huffman codes: several books, runs, escapes, exceptions. */
-static inline void golden_interp_books(struct golden *g)
+static inline void golden_interp_books_runs(struct golden *g)
 {
     static float src[26 * 50 * 40];
     struct zmpi_array a = {ZMPI_F32, {26, 50, 40}};

@@ -8,7 +8,7 @@
 #include "layout/plan.h"
 
 /* Some twenty sets are measured on samples, which are a small part of a large array. */
-enum { SAMPLES = 4, SMALL = 1 << 15, REFINED = 1 << 16, RECALLED = 1 << 12 };
+enum { SAMPLES = 4, SMALL = 1 << 15, RECALLED = 1 << 12 };
 
 /* Planes must be smaller by this much. */
 #define PLANES_GAIN 0.04
@@ -20,6 +20,7 @@ struct choice {
     struct zmpi_interp_work *work; /* of samples, one after another; NULL: none yet */
     size_t elements;               /* of a sample, at most */
     size_t samples;                /* at most */
+    bool chunks;                   /* samples are chunks of the set's tiles */
     struct zmpi_interp_set best;
     double least; /* bits for each element */
     struct {
@@ -31,17 +32,19 @@ struct choice {
     bool fresh;                   /* no sample looks decoded at all */
 };
 
+#define ALL_AXES (ZMPI_AXIS_X | ZMPI_AXIS_Y | ZMPI_AXIS_Z)
+
 /* Tiles are as long as possible along axes of prediction. */
 static unsigned tile_axes(const struct zmpi_interp_set *set)
 {
     return set->axes | (set->family == ZMPI_INTERP_PLANES ? ZMPI_AXIS_Z : 0);
 }
 
-/* The extents of the samples' tiles. They are those of the stream's chunks if there are few chunks,
- * else smaller. For planes they include some earlier planes. */
+/* The extents of the samples' tiles: of the same ones for all sets, since some places take more
+ * bits than others. For planes they include some earlier planes. */
 static void sample_tile(const struct choice *c, const struct zmpi_interp_set *set, size_t tile[3])
 {
-    zmpi_interp_tile(c->plan->words, tile_axes(set), tile);
+    zmpi_interp_tile(c->plan->words, c->chunks ? tile_axes(set) : ALL_AXES, tile);
     while (tile[0] * tile[1] * tile[2] > c->elements) {
         int longest = tile[1] >= tile[2] ? 1 : 2;
         if (tile[0] >= tile[longest] && tile[0] >= 8 * (size_t)set->lag)
@@ -61,12 +64,16 @@ static struct zmpi_rows rows_at(const struct zmpi_plan *p, const unsigned char *
 }
 
 /* Samples are far from each other along all axes; the first lies in the middle. */
-static void sample_place(size_t s, const size_t tile[3], const size_t grid[3], size_t first[3])
+static void sample_place(size_t s, const size_t words[3], const size_t tile[3],
+                         const size_t grid[3], size_t first[3])
 {
     /* Powers of the root of x^4 = x + 1, in 1/65536. */
     static const uint32_t apart[] = {53685, 43977, 36025};
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         first[i] = ((32768 + s * apart[i]) % 65536 * grid[i] >> 16) * tile[i];
+        if (first[i] > words[i] - tile[i])
+            first[i] = words[i] - tile[i];
+    }
 }
 
 /* Bits for each element by the set. choose: first chooses its ways, by the middle sample. Stops
@@ -90,14 +97,14 @@ static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, 
     if (!c->work)
         return false;
     for (int i = 0; i < 3; i++) {
-        grid[i] = p->words[i] / tile[i];
+        grid[i] = p->words[i] / tile[i] + (!c->chunks && p->words[i] % tile[i] != 0);
         tiles *= grid[i];
     }
     const size_t samples = tiles < c->samples ? tiles : c->samples;
     const double each = 256 * (double)(samples * tile[0] * tile[1] * tile[2]);
     for (size_t s = 0; s < samples && !(c->fresh && (double)cost > most * each); s++) {
         size_t first[3];
-        sample_place(s, tile, grid, first);
+        sample_place(s, p->words, tile, grid, first);
         const struct zmpi_rows rows = rows_at(p, c->src, first);
         enum zmpi_interp_origin origin;
         cost += zmpi_interp_estimate(c->work, c->rule, set, choose && s == 0, tile, &rows, &origin);
@@ -291,13 +298,14 @@ static bool try_family(struct choice *c, enum zmpi_interp_family family, unsigne
     return true;
 }
 
-/* Small samples have more of their points near their ends, and fewer levels. So larger samples
- * decide afterwards which family's best set is the best, and by which ways. */
+/* Small samples have more of their points near their ends, and fewer levels. So one of a chunk's
+ * size decides afterwards which family's best set is the best, and by which ways. */
 static bool refine(struct choice *c)
 {
     const struct zmpi_interp_set first = c->best;
     const bool known = c->known;
-    c->elements = REFINED;
+    c->elements = ZMPI_INTERP_ELEMENTS;
+    c->samples = 1;
     c->least = 1e300;
     c->known = false;
     for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_PLANES; family++) {
@@ -311,15 +319,20 @@ static bool refine(struct choice *c)
     return true;
 }
 
-/* For data that look decoded: finds the set, of all possible ones, by one whole chunk. */
+/* For data that look decoded: finds the set, of all possible ones, by one whole chunk. The best one
+ * may be it. */
 static bool recognise(struct choice *c, unsigned axes, unsigned lag)
 {
     const struct zmpi_interp_set first = c->best;
-    bool done = true;
+    struct zmpi_interp_set set = first;
+    c->chunks = true;
     c->elements = ZMPI_INTERP_ELEMENTS;
     c->samples = 1;
     c->least = 1e300;
     c->known = false;
+    bool done = try_set(c, &set, true);
+    if (c->known)
+        return true;
     for (int fine = 0; fine < FINES; fine++)
         for (unsigned mask = axes; mask; mask = (mask - 1) & axes) {
             done = done && try_new(c, ZMPI_INTERP_LATTICE, mask, 0, fine);
@@ -354,7 +367,7 @@ static bool choose(struct choice *c)
     done = done && try_shifts(c) && try_fines(c);
     if (done && c->elements < ZMPI_INTERP_ELEMENTS)
         done = refine(c);
-    if (done && !c->fresh && (!c->known || c->elements < ZMPI_INTERP_ELEMENTS))
+    if (done && !c->fresh)
         done = recognise(c, axes, lag);
     return done;
 }

@@ -10,7 +10,8 @@
  * Run task(context) on this thread and at the same time on up to threads - 1 helpers; returns
  * when all of them have returned. The task takes its portions of the work from the context until
  * none is left. It is run by this thread alone if threads < 2, if another thread has the helpers
- * at this moment, or if there are none to be had. A task must not call zmpi_pool_run.
+ * at this moment, or if there are none to be had. A task calls zmpi_pool_run for one
+ * thread at most.
  */
 void zmpi_pool_run(int threads, void (*task)(void *context), void *context);
 

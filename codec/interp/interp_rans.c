@@ -130,8 +130,11 @@ bool zmpi_interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, si
         fill_slots(&t, w->slots + ((size_t)k << PRECISION));
     }
     w->in.slots = w->slots;
-    for (unsigned k = 0; k < CONTEXTS; k++)
-        w->in.table[k] = (uint32_t)of[k] << PRECISION;
+    for (unsigned k = 0; k < CONTEXTS; k++) {
+        const uint32_t table = (uint32_t)of[k] << PRECISION, first = w->slots[table];
+        w->in.table[k] = table;
+        w->in.zero[k] = (uint16_t)(first & 127 ? 0 : (first >> 20) + 1);
+    }
     const unsigned char *at = b.at, *end = src + size; /* the next part begins at a whole byte */
     const size_t states = (size_t)4 << log_lanes;
     if (b.have || (size_t)(end - at) < 4 + states)

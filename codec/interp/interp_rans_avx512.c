@@ -9,50 +9,86 @@
 
 enum { LANES = 16, PRECISION = ZMPI_INTERP_PRECISION };
 
-/* Takes the slots that the lanes' states point to, in the tables of 16 contexts' groups. The states
- * of the lanes in `row` advance. */
-TARGET static inline __m512i take_slots(const struct unrans *in, __m256i groups, __mmask16 row,
-                                        __m512i *x, const unsigned char **at)
+/* What decoding moves on: 16 lanes or 4, and the words that they take next. */
+struct lanes {
+    __m512i all;
+    __m256i four; /* as u64 */
+    const unsigned char *words;
+};
+
+/* The tables of 16 contexts, and the frequency of code 0 in each. */
+struct chosen {
+    __m256i group, zero;
+};
+
+/* Takes the slots that the lanes' states point to. The states of the lanes in `row` advance. Codes
+ * that all are 0 need no look into the tables, and the next row does not wait for them. */
+TARGET static ALWAYS_INLINE __m512i take_slots(const struct unrans *in, struct chosen by,
+                                               __mmask16 row, struct lanes *l)
 {
     const __m512i within = _mm512_set1_epi32((1 << PRECISION) - 1);
     const __m512i above = _mm512_set1_epi32(-0x10000); /* any such bit: a state of at least 2^16 */
-    const __m512i table = _mm512_slli_epi32(_mm512_cvtepu16_epi32(groups), PRECISION);
-    const __m512i place = _mm512_or_epi32(table, _mm512_and_si512(*x, within));
-    const __m512i slot = _mm512_i32gather_epi32(place, in->slots, 4);
-    const __m512i f = _mm512_srli_epi32(slot, 20), y = _mm512_srli_epi32(*x, PRECISION);
-    const __m512i more = _mm512_add_epi32(y, _mm512_and_si512(_mm512_srli_epi32(slot, 7), within));
-    const __m512i next = _mm512_add_epi32(_mm512_mullo_epi32(f, y), more);
+    const __m512i zero = _mm512_cvtepu16_epi32(by.zero), x = l->all;
+    const __m512i in_slots = _mm512_and_si512(x, within), y = _mm512_srli_epi32(x, PRECISION);
+    __m512i slot = _mm512_setzero_si512(), next;
+    if ((_mm512_cmpgt_epu32_mask(zero, in_slots) & row) == row) {
+        next = _mm512_add_epi32(_mm512_mullo_epi32(zero, y), in_slots);
+    } else {
+        const __m512i table = _mm512_slli_epi32(_mm512_cvtepu16_epi32(by.group), PRECISION);
+        slot = _mm512_i32gather_epi32(_mm512_or_epi32(table, in_slots), in->slots, 4);
+        const __m512i more =
+            _mm512_add_epi32(y, _mm512_and_si512(_mm512_srli_epi32(slot, 7), within));
+        next = _mm512_add_epi32(_mm512_mullo_epi32(_mm512_srli_epi32(slot, 20), y), more);
+    }
     const __mmask16 low = _mm512_mask_testn_epi32_mask(row, next, above);
     const __m512i words = _mm512_maskz_expand_epi32(
-        low, _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)*at)));
-    *x = _mm512_mask_mov_epi32(*x, row, next);
-    *x = _mm512_mask_or_epi32(*x, low, _mm512_slli_epi32(next, 16), words);
-    *at += 2 * __builtin_popcount(low);
+        low, _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)l->words)));
+    l->all = _mm512_mask_mov_epi32(x, row, next);
+    l->all = _mm512_mask_or_epi32(l->all, low, _mm512_slli_epi32(next, 16), words);
+    l->words += 2 * __builtin_popcount(low);
     return slot;
 }
 
-/* The same with 4 lanes, for as many elements as `row` has. */
-TARGET static inline __m512i take_slots_of_4(const struct unrans *in, __m256i groups, __mmask16 row,
-                                             uint32_t x[4], const unsigned char **at)
+/* The same with 4 lanes, for as many elements as `row` has. Codes are taken four at a time as long
+ * as all are 0 and take no word. */
+TARGET static ALWAYS_INLINE __m512i take_slots_of_4(const struct unrans *in, struct chosen by,
+                                                    __mmask16 row, struct lanes *l)
 {
     enum { WITHIN = (1 << PRECISION) - 1 };
-    uint16_t group[LANES];
+    const __m256i within = _mm256_set1_epi64x(WITHIN), one = _mm256_set1_epi64x(1);
+    const unsigned n = (unsigned)__builtin_popcount(row);
+    uint16_t group[LANES], zero[LANES];
     uint32_t slot[LANES];
-    const unsigned char *p = *at;
-    _mm256_storeu_si256((void *)group, groups);
-#pragma GCC unroll 16 /* constant places: states stay in registers */
-    for (unsigned i = 0; i < LANES; i++) {
-        if (!(row >> i & 1))
+    uint64_t x[4];
+    unsigned i = 0;
+    _mm256_storeu_si256((void *)zero, by.zero);
+    for (; i < n; i += 4) {
+        const __m256i f = _mm256_cvtepu16_epi64(_mm_loadl_epi64((const void *)(zero + i)));
+        const __m256i m = _mm256_and_si256(l->four, within);
+        const __m256i next =
+            _mm256_add_epi64(_mm256_mul_epu32(f, _mm256_srli_epi64(l->four, PRECISION)), m);
+        const __m256i other = _mm256_or_si256(_mm256_sub_epi64(_mm256_sub_epi64(f, one), m),
+                                              _mm256_sub_epi64(next, _mm256_set1_epi64x(0x10000)));
+        if (_mm256_movemask_pd(_mm256_castsi256_pd(other)))
             break;
-        const uint32_t s = in->slots[((uint32_t)group[i] << PRECISION) + (x[i % 4] & WITHIN)];
-        const uint32_t next = ((s >> 20) + 1) * (x[i % 4] >> PRECISION) + (s >> 7 & WITHIN);
-        const uint32_t with = next << 16 | zmpi_load16(p);
+        l->four = next;
+    }
+    if (i >= n)
+        return _mm512_setzero_si512();
+    _mm512_storeu_si512(slot, _mm512_setzero_si512());
+    _mm256_storeu_si256((void *)group, by.group);
+    _mm256_storeu_si256((void *)x, l->four);
+    for (; i < n; i++) {
+        uint64_t *state = &x[i % 4];
+        const uint32_t s = in->slots[((uint32_t)group[i] << PRECISION) + (*state & WITHIN)];
+        const uint32_t next = ((s >> 20) + 1) * (uint32_t)(*state >> PRECISION) + (s >> 7 & WITHIN);
+        const uint32_t with = next << 16 | zmpi_load16(l->words);
         const bool low = next < 0x10000;
         slot[i] = s;
-        x[i % 4] = low ? with : next;
-        p += 2 * low;
+        *state = low ? with : next;
+        l->words += 2 * low;
     }
-    *at = p;
+    l->four = _mm256_loadu_si256((const void *)x);
     return _mm512_loadu_si512(slot);
 }
 
@@ -102,11 +138,12 @@ struct fixed {
     __m512i class;       /* of each size */
     __m512i left, right; /* the neighbours' places, in a row of at most 32 */
     __m512i group;       /* of tables, for each context */
+    __m512i zero;        /* the frequency of code 0, for each context */
     __m512i low, high;   /* a sum above each makes the context 8 higher */
 };
 
-TARGET static ALWAYS_INLINE struct fixed fixed_of(const uint32_t table[2 * LANES],
-                                                  const struct row_run *r)
+TARGET static ALWAYS_INLINE struct fixed
+fixed_of(const uint32_t table[2 * LANES], const uint16_t zero[2 * LANES], const struct row_run *r)
 {
     static const uint16_t classes[SIZES] = {0, 1, 2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6,
                                             6, 6, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7};
@@ -121,6 +158,7 @@ TARGET static ALWAYS_INLINE struct fixed fixed_of(const uint32_t table[2 * LANES
         .right = _mm512_min_epu16(_mm512_add_epi16(place, one), last),
         .group = join(_mm512_srli_epi32(_mm512_loadu_si512(table), PRECISION),
                       _mm512_srli_epi32(_mm512_loadu_si512(table + LANES), PRECISION)),
+        .zero = _mm512_loadu_si512(zero),
         .low = _mm512_set1_epi16((short)r->low),
         .high = _mm512_set1_epi16((short)r->high),
     };
@@ -161,32 +199,34 @@ TARGET static ALWAYS_INLINE __m512i contexts_of(const struct row_run *r, const s
     return c;
 }
 
-/* What decoding moves on: 16 lanes or 4, and the words that they take next. */
-struct lanes {
-    __m512i all;
-    uint32_t four[4];
-    const unsigned char *words;
-};
-
-TARGET static ALWAYS_INLINE __m512i take(const struct unrans *in, __m256i groups, __mmask16 row,
+TARGET static ALWAYS_INLINE __m512i take(const struct unrans *in, struct chosen by, __mmask16 row,
                                          struct lanes *l, bool four)
 {
-    return four ? take_slots_of_4(in, groups, row, l->four, &l->words)
-                : take_slots(in, groups, row, &l->all, &l->words);
+    return four ? take_slots_of_4(in, by, row, l) : take_slots(in, by, row, l);
 }
 
-/* Decodes the elements of `row` from `at` on, with tables of these groups; returns their sizes. */
+/* Decodes the elements of `row` from `at` on, which have these contexts; returns their sizes. */
 TARGET static ALWAYS_INLINE __m512i take_elements(struct unrans *in, const struct row_run *r,
-                                                  __m512i groups, __mmask32 row, size_t at,
-                                                  struct lanes *l, bool four)
+                                                  const struct fixed *f, __m512i contexts,
+                                                  __mmask32 row, size_t at, struct lanes *l,
+                                                  bool four)
 {
+    const __m512i group = _mm512_permutexvar_epi16(contexts, f->group);
+    __m512i zero = _mm512_permutexvar_epi16(contexts, f->zero);
+    if (four)
+        zero = _mm512_mask_mov_epi16(_mm512_set1_epi16(1 << PRECISION), row, zero);
     const __m512i direct = _mm512_set1_epi16(ZMPI_INTERP_ESCAPES - 1), one = _mm512_set1_epi16(1);
     const __mmask16 row0 = (__mmask16)row, row1 = (__mmask16)(row >> LANES);
-    const __m512i slot0 = take(in, _mm512_castsi512_si256(groups), row0, l, four);
+    const __m512i slot0 =
+        take(in, (struct chosen){_mm512_castsi512_si256(group), _mm512_castsi512_si256(zero)}, row0,
+             l, four);
     __m512i slot1 = _mm512_setzero_si512();
     put_values(r, at, slot0);
     if (row1) {
-        slot1 = take(in, _mm512_extracti64x4_epi64(groups, 1), row1, l, four);
+        slot1 = take(in,
+                     (struct chosen){_mm512_extracti64x4_epi64(group, 1),
+                                     _mm512_extracti64x4_epi64(zero, 1)},
+                     row1, l, four);
         put_values(r, at + LANES, slot1);
     }
     const __m512i s = _mm512_and_si512(join(slot0, slot1), _mm512_set1_epi16(127));
@@ -244,34 +284,36 @@ TARGET static ALWAYS_INLINE void walk_end(const struct walk *v)
 TARGET static ALWAYS_INLINE void take_rows(struct unrans *in, const struct row_run *r, bool four)
 {
     struct lanes l = {.all = _mm512_loadu_si512(in->state), .words = in->at};
-    struct walk v = {.r = r, .fixed = fixed_of(in->table, r), .size = _mm512_setzero_si512()};
-    memcpy(l.four, in->state, sizeof l.four);
+    l.four = _mm256_cvtepu32_epi64(_mm512_castsi512_si128(l.all));
+    struct walk v = {
+        .r = r, .fixed = fixed_of(in->table, in->zero, r), .size = _mm512_setzero_si512()};
     for (int k = 0; k < r->rows; k++) {
         walk_to(&v, k);
         for (size_t i = 0; i < (size_t)r->n; i += SIZES) {
             __mmask32 row;
             const __m512i c = walk_contexts(&v, i, &row);
-            v.size = take_elements(in, r, _mm512_permutexvar_epi16(c, v.fixed.group), row,
-                                   v.begin + i, &l, four);
+            v.size = take_elements(in, r, &v.fixed, c, row, v.begin + i, &l, four);
         }
         walk_end(&v);
         zmpi_interp_taken(in, l.words);
         l.words = in->at;
     }
     if (four)
-        memcpy(in->state, l.four, sizeof l.four);
+        _mm_storeu_si128((void *)in->state,
+                         _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(
+                             l.four, _mm256_setr_epi32(0, 2, 4, 6, 0, 0, 0, 0))));
     else
         _mm512_storeu_si512(in->state, l.all);
 }
 
 TARGET bool zmpi_avx512_interp_rows(struct unrans *in, const struct row_run *r)
 {
-    if (in->mask == LANES - 1)
-        take_rows(in, r, false);
-    else if (in->mask == 3)
+    if (in->mask < 3)
+        return false;
+    if (in->mask == 3 || r->n <= 4)
         take_rows(in, r, true);
     else
-        return false;
+        take_rows(in, r, false);
     return true;
 }
 
@@ -335,7 +377,8 @@ TARGET static ALWAYS_INLINE __m512i put_elements(struct codes *c, const struct r
 TARGET void zmpi_avx512_interp_put_rows(struct codes *c, const struct row_run *r)
 {
     static const uint32_t none[2 * LANES];
-    struct walk v = {.r = r, .fixed = fixed_of(none, r), .size = _mm512_setzero_si512()};
+    struct walk v = {
+        .r = r, .fixed = fixed_of(none, (const void *)none, r), .size = _mm512_setzero_si512()};
     const size_t n = (size_t)r->n;
     for (int k = 0; k < r->rows; k++) {
         const size_t pairs = c->count;

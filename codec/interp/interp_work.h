@@ -141,6 +141,7 @@ struct unrans {
     bool over;
     const uint32_t *slots; /* of all tables: symbol (7 bits), place in its slots, frequency - 1 */
     uint32_t table[32];    /* where the table of each context begins */
+    uint16_t zero[32];     /* the frequency of code 0 there */
     struct bits extra;
 };
 

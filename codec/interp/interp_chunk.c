@@ -233,7 +233,7 @@ static enum zmpi_status take_zeros(struct zmpi_interp_work *w, const size_t exte
     return ZMPI_OK;
 }
 
-/* Decodes the codes to the tile in w->flat. */
+/* Decodes the codes to w->to; FLARE: to w->flat. */
 static enum zmpi_status take_codes(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                                    unsigned number, const size_t extent[3], const unsigned char *at,
                                    const unsigned char *end)
@@ -241,7 +241,6 @@ static enum zmpi_status take_codes(struct zmpi_interp_work *w, const struct zmpi
     struct zmpi_interp_set set = rule->flare ? zmpi_interp_flat : rule->set[number];
     zmpi_interp_layout(w, &set, extent);
     w->mode = DECODE;
-    w->wanted = true;
     if (rule->flare)
         return zmpi_flare_decode(w, extent, at, (size_t)(end - at)) ? ZMPI_OK : ZMPI_ERR_CORRUPT;
     w->lag = set.family == ZMPI_INTERP_PLANES ? set.lag : 0;
@@ -280,13 +279,14 @@ enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmp
     const int64_t steps = number & 1 ? -(int64_t)(number / 2) - 1 : (int64_t)(number / 2);
     if (!(at = zmpi_interp_take_exceptions(w, src[1], extent, width, at, end, &e)))
         return ZMPI_ERR_CORRUPT;
+    w->to = (struct target){rule, dst, (double)steps * ZMPI_INTERP_STEP};
     const enum zmpi_status status = src[0] == KIND_CONSTANT
                                         ? take_zeros(w, extent, at, end)
                                         : take_codes(w, rule, src[0] - 1u, extent, at, end);
     if (status)
         return status;
-    w->loops->unload[rule->type == ZMPI_F64](w, rule, extent, dst,
-                                             (double)steps * ZMPI_INTERP_STEP);
+    if (rule->flare || src[0] == KIND_CONSTANT)
+        w->loops->unload[rule->type == ZMPI_F64](w, rule, extent, dst, w->to.base);
     zmpi_interp_set_exceptions(w, &e, extent, dst, width);
     return ZMPI_OK;
 }

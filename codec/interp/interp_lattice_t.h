@@ -15,24 +15,34 @@ static void split_row(const int32_t *restrict src, int n, int32_t *restrict even
     }
 }
 
-static void merge_row(int32_t *restrict dst, int n, const int32_t *restrict even,
-                      const int32_t *restrict odd)
+/* Returns the row with these even and odd points, or without odd ones; it may lie in scratch[0]. */
+static const int32_t *merge_row(const struct zmpi_interp_work *w, int n, const int32_t *even,
+                                const int32_t *odd, bool by_x)
 {
     const size_t m = whole((size_t)n + 1, 32) / 2;
+    int32_t *restrict dst = w->scratch[0];
+    if (!by_x)
+        return even;
     for (size_t i = 0; i < m; i++) {
         dst[2 * i] = even[i];
         dst[2 * i + 1] = odd[i];
     }
+    return dst;
 }
 
-static void merge_sizes(unsigned char *restrict dst, int n, const unsigned char *restrict even,
-                        const unsigned char *restrict odd)
+static const unsigned char *merge_sizes(const struct zmpi_interp_work *w, int n,
+                                        const unsigned char *even, const unsigned char *odd,
+                                        bool by_x)
 {
     const size_t m = whole((size_t)n + 1, 64) / 2;
+    unsigned char *restrict dst = w->symbols;
+    if (!by_x)
+        return even;
     for (size_t i = 0; i < m; i++) {
         dst[2 * i] = even[i];
         dst[2 * i + 1] = odd[i];
     }
+    return dst;
 }
 
 /* Returns the class of row z, y of a level, apart from its axis x; z and y become the row's place
@@ -63,39 +73,6 @@ static void split_level(const struct level *l, unsigned axes, const struct cells
                           row_of(&l->of[p | ZMPI_AXIS_X], cz, cy));
             else
                 memcpy(even, row_of(src, z, y), (size_t)l->n[2] * sizeof *even);
-        }
-}
-
-static void merge_values(const struct level *l, unsigned axes, const struct cells *dst, bool whole)
-{
-    for (int z = 0; z < l->n[0]; z++)
-        for (int y = 0; y < l->n[1]; y++) {
-            int cz = z, cy = y;
-            const unsigned p = class_of(axes, &cz, &cy);
-            const struct cells *c = &l->of[p], *d = &l->of[p | ZMPI_AXIS_X];
-            const int32_t *even = whole ? whole_of(c, cz, cy) : row_of(c, cz, cy);
-            int32_t *values = whole ? whole_of(dst, z, y) : row_of(dst, z, y);
-            if (axes & ZMPI_AXIS_X)
-                merge_row(values, l->n[2], even, whole ? whole_of(d, cz, cy) : row_of(d, cz, cy));
-            else
-                memcpy(values, even, (size_t)l->n[2] * sizeof *values);
-        }
-}
-
-static void merge_level_sizes(const struct level *l, unsigned axes, const struct cells *dst)
-{
-    for (int z = 0; z < l->n[0]; z++)
-        for (int y = 0; y < l->n[1]; y++) {
-            int cz = z, cy = y;
-            const unsigned p = class_of(axes, &cz, &cy);
-            const struct cells *even = &l->of[p], *odd = &l->of[p | ZMPI_AXIS_X];
-            const struct strip row = strip_of(dst, z, y, 1);
-            if (axes & ZMPI_AXIS_X)
-                merge_sizes(sizes_of(dst, z, y), l->n[2], sizes_of(even, cz, cy),
-                            sizes_of(odd, cz, cy));
-            else
-                memcpy(sizes_of(dst, z, y), sizes_of(even, cz, cy), (size_t)l->n[2]);
-            pad_sizes(dst, &row);
         }
 }
 
@@ -321,7 +298,8 @@ static void code_strip(struct zmpi_interp_work *w, const struct cells *c, const 
     const int32_t *before = whole_before(w, c, s);
     if (w->mode == DECODE) {
         take_strip(w, c, s, &by, value);
-        keep_whole(w, c, s, before);
+        if (!sums) /* other classes are predicted from differences alone */
+            keep_whole(w, c, s, before);
         return;
     }
     if (before)
@@ -335,16 +313,78 @@ static void code_strip(struct zmpi_interp_work *w, const struct cells *c, const 
     keep_whole(w, c, s, before);
 }
 
-static void code_class(struct zmpi_interp_work *w, const struct level *l, unsigned p, unsigned way,
-                       int bits)
+/* Writes a row of the decoded tile. */
+static void give_whole(struct zmpi_interp_work *w, const int32_t *value, const struct strip *row)
 {
-    const struct cells *c = &l->of[p];
+    const int32_t *before = whole_before(w, &w->flat, row);
+    int32_t *restrict whole = row_of(&w->flat, row->z, row->y);
+    if (before)
+        for (size_t i = 0; i < row->n; i++)
+            whole[i] = add(value[i], before[i]);
+    else if (w->lag)
+        memcpy(whole, value, row->n * sizeof *whole);
+    give_row(w, w->lag ? whole : value, 0, row->z, row->y);
+}
+
+/* The plane in the next finer level of plane z of class p. */
+static int joined_z(unsigned axes, unsigned p, int z)
+{
+    return axes & ZMPI_AXIS_Z ? 2 * z + !!(p & ZMPI_AXIS_Z) : z;
+}
+
+/* Puts together the rows that have the points of a strip of class p: along x, those are the odd
+ * ones. The rows are of the next finer level, or of the tile. */
+static void join_strip(struct zmpi_interp_work *w, unsigned l, unsigned axes, unsigned p,
+                       const struct strip *s)
+{
+    const bool decode = w->mode == DECODE, by_x = axes & ZMPI_AXIS_X;
+    const struct cells *odd = &w->level[l].of[p],
+                       *even = &w->level[l].of[p & ~(unsigned)ZMPI_AXIS_X];
+    const struct cells *to = l ? &w->level[l - 1].of[0] : &w->flat;
+    const int n = to->n[2], z = joined_z(axes, p, s->z), dy = axes & ZMPI_AXIS_Y ? 2 : 1;
+    const size_t bytes = (size_t)n * sizeof(int32_t);
+    if (!l && !decode && !w->wanted)
+        return;
+    for (int k = s->y; k < s->y + s->rows; k++) {
+        const int y = dy * k + !!(p & ZMPI_AXIS_Y);
+        const struct strip row = strip_of(to, z, y, 1);
+        if (!decode && (w->lag || !l))
+            memcpy(whole_of(to, z, y),
+                   merge_row(w, n, whole_of(even, s->z, k), whole_of(odd, s->z, k), by_x), bytes);
+        if (!l && !decode)
+            continue;
+        const int32_t *value = merge_row(w, n, row_of(even, s->z, k), row_of(odd, s->z, k), by_x);
+        if (!l) {
+            give_whole(w, value, &row);
+            continue;
+        }
+        memcpy(row_of(to, z, y), value, bytes);
+        memcpy(sizes_of(to, z, y),
+               merge_sizes(w, n, sizes_of(even, s->z, k), sizes_of(odd, s->z, k), by_x), (size_t)n);
+        pad_sizes(to, &row);
+    }
+}
+
+/* Codes class p of level l, if it has points, and puts the rows together that it completes. */
+static void code_class(struct zmpi_interp_work *w, const struct zmpi_interp_set *set, unsigned l,
+                       unsigned p)
+{
+    const struct level *level = &w->level[l];
+    const struct cells *c = &level->of[p];
     for (int z = 0; z < c->n[0]; z++)
         for (int y = 0; y < c->n[1];) {
             const struct strip s = next_strip(c, z, y);
-            const int axes = sum_sizes(w, l, p, way, &s);
-            predict(w, l, p, way, &s);
-            code_strip(w, c, &s, w->sums, axes, bits);
+            const int dy = set->axes & ZMPI_AXIS_Y ? 2 : 1;
+            w->ahead.bytes = 0;
+            if (w->mode == DECODE && !l && (p & ZMPI_AXIS_X || !(set->axes & ZMPI_AXIS_X)))
+                fetch_rows(w, joined_z(set->axes, p, z), dy * y + !!(p & ZMPI_AXIS_Y), dy);
+            if (p && c->n[2]) {
+                const int axes = sum_sizes(w, level, p, set->way[l][p], &s);
+                predict(w, level, p, set->way[l][p], &s);
+                code_strip(w, c, &s, w->sums, axes, ZMPI_INTERP_STEP_BITS - set->fine[l]);
+            }
+            if (p & ZMPI_AXIS_X || !(set->axes & ZMPI_AXIS_X))
+                join_strip(w, l, set->axes, p, &s);
             y += s.rows;
         }
 }
@@ -417,8 +457,9 @@ static void watch_level(struct zmpi_interp_work *w, size_t seen, size_t off)
 
 static void lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose)
 {
-    static const unsigned char order[] = {1, 2, 4, 3, 5, 6, 7};
+    static const unsigned char order[] = {0, 1, 2, 4, 3, 5, 6, 7};
     const unsigned top = set->levels - 1;
+    w->ahead.bytes = 0;
     if (w->mode != DECODE)
         for (unsigned l = 0; l <= top; l++)
             split_level(&w->level[l], set->axes, l ? &w->level[l - 1].of[0] : &w->flat);
@@ -429,27 +470,17 @@ static void lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, boo
         const struct level *level = &w->level[l];
         const size_t seen = w->seen, off = w->off;
         const int bits = ZMPI_INTERP_STEP_BITS - set->fine[l];
-        for (unsigned k = 0; k < 7; k++) {
+        for (unsigned k = 0; k < 8; k++) {
             const unsigned p = order[k];
             const struct cells *c = &level->of[p];
             if (p & ~set->axes)
                 continue;
-            if (!c->n[0] || !c->n[1] || !c->n[2])
-                continue;
-            if (p & ZMPI_AXIS_X)
+            if (p & ZMPI_AXIS_X && c->n[2])
                 pad_values(&level->of[p ^ ZMPI_AXIS_X], c);
-            if (choose)
+            if (choose && p && c->n[0] && c->n[1] && c->n[2])
                 set->way[l][p] = (unsigned char)choose_way(w, level, p, bits);
-            code_class(w, level, p, set->way[l][p], bits);
+            code_class(w, set, l, p);
         }
         watch_level(w, seen, off);
-        if (!l)
-            break;
-        merge_values(level, set->axes, &w->level[l - 1].of[0], false);
-        if (w->lag)
-            merge_values(level, set->axes, &w->level[l - 1].of[0], true);
-        merge_level_sizes(level, set->axes, &w->level[l - 1].of[0]);
     }
-    if (w->wanted)
-        merge_values(&w->level[0], set->axes, &w->flat, true);
 }

@@ -57,6 +57,32 @@ static const unsigned char *row_ahead(const struct zmpi_rows *rows, const size_t
 #define NAME(f) f##64
 #include "interp/interp_values_t.h"
 
+/* The place of row z, y of the decoded tile. */
+static unsigned char *place_of(const struct zmpi_interp_work *w, int z, int y)
+{
+    return w->to.rows->at + (size_t)z * w->to.rows->plane + (size_t)y * w->to.rows->row;
+}
+
+/* Rows of the decoded tile will be written from z, y on, each `apart` further. */
+static void fetch_rows(struct zmpi_interp_work *w, int z, int y, int apart)
+{
+    w->ahead = (struct ahead){.at = place_of(w, z, y),
+                              .row = (size_t)apart * w->to.rows->row,
+                              .bytes = (size_t)w->flat.n[2] * zmpi_type_size(w->to.rule->type)};
+}
+
+/* Writes row z, y of the decoded tile, whose values are in steps of 2^bits. */
+static void give_row(const struct zmpi_interp_work *w, const int32_t *value, int bits, int z, int y)
+{
+    const struct zmpi_interp_rule *rule = w->to.rule;
+    const size_t n = (size_t)w->flat.n[2];
+    void *place = place_of(w, z, y);
+    if (rule->type == ZMPI_F64)
+        unload_row64(value, n, bits, rule->unit, w->to.base, place);
+    else
+        unload_row32(value, n, bits, rule->unit, w->to.base, place);
+}
+
 #include "interp/interp_rows_t.h"
 // Both need the rows.
 #include "interp/interp_lattice_t.h"

@@ -66,6 +66,7 @@ static void decode_rows(struct zmpi_interp_work *w, const struct cells *c, unsig
                         const struct strip *s)
 {
     int32_t *sum = w->scratch[1], *codes = w->scratch[3];
+    fetch_rows(w, s->z, s->y, 1);
     take_strip(w, c, s, &(struct coded){0}, codes);
     for (int k = 0; k < s->rows; k++) {
         int32_t *restrict row = row_of(c, s->z, s->y + k);
@@ -75,6 +76,7 @@ static void decode_rows(struct zmpi_interp_work *w, const struct cells *c, unsig
             last = (uint32_t)code[i] + (axes & ZMPI_AXIS_X ? last : 0);
             row[i] = (int32_t)((uint32_t)sum[i] + last);
         }
+        give_row(w, row, ZMPI_INTERP_STEP_BITS, s->z, s->y + k);
     }
 }
 
@@ -106,7 +108,7 @@ static void lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_set *se
             predict_rows(w, c, set->axes, &s);
             put_strip(w, c, &s, &(struct coded){.predicted = w->scratch[1]});
         }
-    const size_t wanted = w->wanted ? all : 0;
+    const size_t wanted = w->mode != DECODE && w->wanted ? all : 0;
     for (size_t i = 0; i < wanted; i++)
         c->value[i] = (int32_t)((uint32_t)c->value[i] << bits);
 }

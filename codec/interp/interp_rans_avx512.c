@@ -289,6 +289,7 @@ TARGET static ALWAYS_INLINE void take_rows(struct unrans *in, const struct row_r
         .r = r, .fixed = fixed_of(in->table, in->zero, r), .size = _mm512_setzero_si512()};
     for (int k = 0; k < r->rows; k++) {
         walk_to(&v, k);
+        fetch_ahead(&r->ahead, k);
         for (size_t i = 0; i < (size_t)r->n; i += SIZES) {
             __mmask32 row;
             const __m512i c = walk_contexts(&v, i, &row);

@@ -340,7 +340,8 @@ static struct row_run run_of(const struct zmpi_interp_work *w, const struct cell
                         .predicted = by->predicted,
                         .bits = by->bits,
                         .value = value,
-                        .size = size};
+                        .size = size,
+                        .ahead = w->ahead};
     if (by->sums)
         limits(w->shift, by->axes, &r.low, &r.high);
     return r;
@@ -377,6 +378,7 @@ static void take_strip(struct zmpi_interp_work *w, const struct cells *c, const 
         const struct strip row = strip_of(c, s->z, s->y + k, 1);
         const size_t at = (size_t)k * c->row;
         int32_t *code = w->scratch[0];
+        fetch_ahead(&r.ahead, k);
         if (!by->anchors)
             make_contexts(w, c, &row, by->sums ? by->sums + at : NULL, by->axes);
         take_row(w, code, w->symbols, r.size + at, row.n);

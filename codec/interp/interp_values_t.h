@@ -185,11 +185,11 @@ static bool NAME(load)(struct zmpi_interp_work *w, const struct zmpi_interp_rule
 
 /* base + v is a whole number below 2^53 and so exact: the product rounds once, and once more to
  * f32. */
-static void NAME(unload_row)(const int32_t *restrict v, size_t n, double unit, double base,
-                             NAME(any_place) *restrict x)
+static void NAME(unload_row)(const int32_t *restrict v, size_t n, int bits, double unit,
+                             double base, NAME(any_place) *restrict x)
 {
     for (size_t i = 0; i < n; i++)
-        x[i] = (T)((base + (double)v[i]) * unit);
+        x[i] = (T)((base + (double)(int32_t)((uint32_t)v[i] << bits)) * unit);
 }
 
 static void NAME(unload)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
@@ -201,7 +201,7 @@ static void NAME(unload)(const struct zmpi_interp_work *w, const struct zmpi_int
             for (size_t b = 0; b < extent[2] * sizeof(T); b += 64)
                 __builtin_prefetch(ahead + b, 1);
             NAME(unload_row)
-            (w->flat.value + z * w->flat.plane + y * w->flat.row, extent[2], rule->unit, base,
+            (w->flat.value + z * w->flat.plane + y * w->flat.row, extent[2], 0, rule->unit, base,
              (NAME(any_place) *)(dst->at + z * dst->plane + y * dst->row));
         }
 }

@@ -145,6 +145,19 @@ struct unrans {
     struct bits extra;
 };
 
+/* Where decoded rows go soon: so that they are in the cache by then. */
+struct ahead {
+    const unsigned char *at;
+    size_t row, bytes; /* from one row to the next; of a row */
+};
+
+/* Prefetches row k. */
+static inline void fetch_ahead(const struct ahead *a, int k)
+{
+    for (size_t b = 0; b < a->bytes; b += 64)
+        __builtin_prefetch(a->at + (size_t)k * a->row + b, 1, 2);
+}
+
 /* Rows of a class to code, `row` cells apart. */
 struct row_run {
     int n, rows;  /* elements of a row; number of rows */
@@ -158,6 +171,7 @@ struct row_run {
     int bits;                            /* of a step */
     int32_t *value;
     unsigned char *size;
+    struct ahead ahead; /* decoder */
 };
 
 /* Codes that are decoded before their contexts are known: for each book, those that are left. */
@@ -168,6 +182,13 @@ struct given {
 };
 
 enum { ZMPI_INTERP_PAIRS = ZMPI_INTERP_CONTEXTS << 7 };
+
+/* Where a decoder writes the tile. */
+struct target {
+    const struct zmpi_interp_rule *rule;
+    const struct zmpi_rows *rows;
+    double base;
+};
 
 /* What a workspace has memory for. */
 struct capacity {
@@ -200,10 +221,12 @@ struct zmpi_interp_work {
     const struct zmpi_interp_loops *loops; /* of this machine */
     uint32_t *slots;                       /* of all tables */
     unsigned char *exception;              /* encoder: 1 for each element that is one */
-    bool sure;      /* encoder: there are none, and all decoded values are within the bound */
-    bool wanted;    /* is the tile read after it was coded? */
-    double base;    /* of the tile before */
-    void *clean[3]; /* copies of rows of floats */
+    bool sure;   /* encoder: there are none, and all decoded values are within the bound */
+    bool wanted; /* encoder: is the tile read after it was coded? */
+    struct target to;
+    struct ahead ahead;
+    double base;                     /* of the tile before */
+    void *clean[3];                  /* copies of rows of floats */
     struct zmpi_flare_coder *flare;  /* of the profile FLARE, else NULL */
     struct zmpi_interp_books *books; /* of the profile with Huffman codes, else NULL */
     unsigned char *out; /* words; encoder: written backwards from the end; decoder: zeros follow */
@@ -236,8 +259,8 @@ struct zmpi_interp_loops {
     /* Makes an exception of each value that would be decoded too far from its original. */
     void (*verify[2])(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                       const size_t extent[3], const struct zmpi_rows *src, double base);
-    /* Codes the tile in w->flat, and leaves there what a decoder will have; or decodes it. choose:
-     * by the ways that cost least. */
+    /* Codes the tile in w->flat, and leaves there what a decoder will have; or decodes it to w->to.
+     * choose: by the ways that cost least. */
     void (*lattice)(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose);
     void (*lorenzo)(struct zmpi_interp_work *w, const struct zmpi_interp_set *set);
     /* Bits, in 1/32768, that symbols of these counts take, which add up to less than 2^24. */

@@ -7,8 +7,9 @@
 #   -n REPETITIONS  the median of them counts (9)
 #
 # Prints percentages of the time in which one thread finds the range and codes by fle: for type and byte order; for all questions of
-# every call; for those of the first call of a length; for the mean of 100 calls. There is a line for each field, then
-# the mean, median, worst and sum (of all times) of the fields of one variable, and of all. Builds what it needs in build.
+# every call; for those of the first call of a length; for the mean of 100 calls; then how much longer each call takes. There is
+# a line for each field, then the mean, median, worst and sum (of all times) of the fields of one variable, and of all. Builds what
+# it needs in build.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
@@ -41,6 +42,6 @@ for size in $sizes; do
     [[ $size == *:warm ]] && state=warm
     mbytes=${size%:*}
     [[ $mbytes == own ]] && title='whole fields' || title="$mbytes MiB"
-    printf '%s\n%-36s %8s %8s %8s %8s\n' "$title, $state" '% of coding time' type 'each call' 'first' '100 calls'
+    printf '%s\n%-36s %8s %8s %8s %8s %8s\n' "$title, $state" '% of coding time' type 'each call' 'first' '100 calls' longer
     "$build/bin/judge_cost" "$mbytes" "$repetitions" "$state" "$several" "$data"/*.f32 "$data"/*.f64
 done

@@ -9,10 +9,10 @@
  * is repeated to MBYTES, or taken as it is (own). Before each repetition all data are read (warm),
  * as if they were just computed, or others are, so that the caches hold those (cold). Prints
  * percentages, medians of the repetitions: type and byte order; all that is asked in each call; all
- * that is asked in the first call of a length; and the mean of 100 calls of a length. Then their
- * mean, median and worst, and the sum of all times over that of all coding, over the fields of one
- * variable and over all. The last line tells how much longer calls take if type and byte order are
- * judged, which is less: in memory, a sample's cache lines are some that the range would wait for.
+ * that is asked in the first call of a length; the mean of 100 calls of a length; and how much
+ * longer calls take with all that is asked in each, timed in turns with calls without: in memory, a
+ * sample's cache lines are some that the range would wait for. Then their mean, median and worst,
+ * and the sum of all times over that of all coding, over the fields of one variable and over all.
  */
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@
 #include "judge/shape.h"
 #include "stream/compress_job.h"
 
-enum { MOST = 101, OTHERS = 64 << 20, CALLS = 100, FIELDS = 200, FIGURES = 4 };
+enum { MOST = 101, OTHERS = 64 << 20, CALLS = 100, FIELDS = 200, FIGURES = 5 };
 
 /* What is timed: `wrong` is of the datatype, `once` of the first call of a length. */
 enum part { WRONG, ONCE, RANGE, FILL, LOOK, CODE, PARTS };
@@ -38,6 +38,7 @@ struct field {
     unsigned char *data, *stream;
     size_t count, capacity;
     struct zmpi_axes_known axes;
+    unsigned chosen; /* axes of the last call */
     double seconds[PARTS][MOST];
 };
 
@@ -173,16 +174,17 @@ static void ask(struct field *f, int k, bool warm)
 /* What is printed of a field, in percent of coding. */
 struct figures {
     bool several;
-    double percent[FIGURES], code; /* code: seconds of coding */
-    double call[2];                /* seconds of a call, without and with type and byte order */
+    double percent[FIGURES];
+    double of[FIGURES]; /* seconds that are 100 % */
 };
 
-/* Seconds in which a call's range is found and its data are coded, with or without judging them. */
-static double call(const struct field *f, bool judged, bool warm)
+/* Seconds of a call that finds the range and codes, with or without all that each call is asked. */
+static double call(struct field *f, bool judged, bool warm)
 {
     const struct zmpi_array array = {f->type, {1, 1, f->count}};
     const struct zmpi_bound bound = {ZMPI_REL, 1e-3};
     const struct zmpi_fills none = {0};
+    const struct zmpi_device *cpu = zmpi_device_cpu();
     struct zmpi_judgement j = {0};
     struct zmpi_taken taken;
     struct zmpi_range range;
@@ -196,24 +198,34 @@ static double call(const struct field *f, bool judged, bool warm)
         sink += j.is_wrong;
     }
     zmpi_range_without(f->type, f->data, f->count, 1e20, &none, 1, &range);
+    if (judged)
+        sink += zmpi_fill_look(&taken, &range).most > 0;
     zmpi_job_make(&array, &bound, &range, &job);
     zmpi_job_threshold(&job, 1e20);
     job.threads = 1;
     job.encoder = ZMPI_FLE;
-    job.axes = ZMPI_AXES_GIVEN | 1;
-    if (zmpi_job_compress(zmpi_device_cpu(), &job, f->stream, f->capacity, f->data, &size))
+    if (judged)
+        zmpi_axes_recall(&f->axes, &job, f->data);
+    else
+        job.axes = f->chosen;
+    f->chosen = job.axes = job.axes ? job.axes : ZMPI_AXES_GIVEN | 1;
+    if (judged ? zmpi_job_compress(cpu, &job, f->stream, f->capacity, f->data, &size)
+               : cpu->compress(&job, f->stream, f->capacity, f->data, &size))
         fail("does not compress: ", f->name);
     return now() - begin;
 }
 
-static void measure_calls(const struct field *f, int repetitions, bool warm, double seconds[2])
+/* By how many seconds a call takes longer that is judged. *plain: seconds of one that is not. */
+static double longer(struct field *f, int repetitions, bool warm, double *plain)
 {
-    double each[2][MOST];
-    for (int k = 0; k < repetitions; k++)
-        for (int judged = 0; judged < 2; judged++)
-            each[judged][k] = call(f, judged, warm);
-    for (int judged = 0; judged < 2; judged++)
-        seconds[judged] = median(each[judged], repetitions);
+    double each[MOST], more[MOST];
+    for (int k = 0; k < repetitions; k++) {
+        more[k] = call(f, true, warm);
+        each[k] = call(f, false, warm);
+        more[k] -= each[k];
+    }
+    *plain = median(each, repetitions);
+    return median(more, repetitions);
 }
 
 static void measure(struct field *f, int repetitions, bool warm, struct figures *of)
@@ -225,11 +237,12 @@ static void measure(struct field *f, int repetitions, bool warm, struct figures 
         s[part] = median(f->seconds[part], repetitions);
     /* zmpi_job_compress looks once more: once counts. */
     const double code = s[RANGE] + s[CODE] - s[LOOK], call = s[WRONG] + s[FILL] + s[LOOK];
-    of->code = code;
-    of->percent[0] = 100 * s[WRONG] / code;
-    of->percent[1] = 100 * call / code;
-    of->percent[2] = 100 * (call + s[ONCE]) / code;
-    of->percent[3] = 100 * (call + s[ONCE] / CALLS) / code;
+    const double seconds[FIGURES] = {s[WRONG], call, call + s[ONCE], call + s[ONCE] / CALLS,
+                                     longer(f, repetitions, warm, &of->of[FIGURES - 1])};
+    for (int p = 0; p < FIGURES; p++) {
+        of->of[p] = p < FIGURES - 1 ? code : of->of[p];
+        of->percent[p] = 100 * seconds[p] / of->of[p];
+    }
 }
 
 static void print_row(const char *name, const double percent[FIGURES])
@@ -244,7 +257,7 @@ static void print_row(const char *name, const double percent[FIGURES])
 static void print_sums(const struct figures *of, int fields, bool all)
 {
     double mean[FIGURES] = {0}, middle[FIGURES], worst[FIGURES] = {0}, sum[FIGURES] = {0};
-    double each[FIELDS], code, calls[2] = {0};
+    double each[FIELDS], code;
     char name[40];
     int n = 0;
     for (int p = 0; p < FIGURES; p++) {
@@ -253,8 +266,8 @@ static void print_sums(const struct figures *of, int fields, bool all)
         for (int i = 0; i < fields; i++)
             if (all || !of[i].several) {
                 each[n++] = of[i].percent[p];
-                sum[p] += of[i].percent[p] * of[i].code;
-                code += of[i].code;
+                sum[p] += of[i].percent[p] * of[i].of[p];
+                code += of[i].of[p];
             }
         sum[p] /= code;
         for (int i = 0; i < n; i++) {
@@ -268,10 +281,6 @@ static void print_sums(const struct figures *of, int fields, bool all)
     print_row("  median", middle);
     print_row("  worst", worst);
     print_row("  sum", sum);
-    for (int i = 0; i < fields; i++)
-        for (int judged = 0; judged < 2 && (all || !of[i].several); judged++)
-            calls[judged] += of[i].call[judged];
-    printf("%-36s %8.2f\n", "  longer", 100 * (calls[1] / calls[0] - 1));
 }
 
 /* Does the name begin as one of `several`, which commas separate? */
@@ -300,7 +309,6 @@ int main(int argc, char **argv)
         load(&f, argv[5 + i], own ? 0 : (size_t)(megabytes * 0x1p20));
         figures[i].several = is_of(argv[4], f.name);
         measure(&f, repetitions, strcmp(argv[3], "warm") == 0, &figures[i]);
-        measure_calls(&f, repetitions, strcmp(argv[3], "warm") == 0, figures[i].call);
         print_row(f.name, figures[i].percent);
         free(f.data);
         free(f.stream);

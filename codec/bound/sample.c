@@ -68,19 +68,25 @@ static void copy_rows(const struct zmpi_sample *s, size_t width, unsigned char *
     }
 }
 
-void zmpi_sample_take(struct zmpi_taken *t, enum zmpi_type type, const void *src, size_t count)
+struct zmpi_sample zmpi_sample_call(enum zmpi_type type, const void *src, size_t count)
 {
-    const size_t width = zmpi_type_size(type), wanted = count * width / BYTES_PER_ELEMENT;
+    const size_t wanted = count * zmpi_type_size(type) / BYTES_PER_ELEMENT;
     const size_t row = wanted < ROW_LEAST        ? ROW_LEAST
                        : wanted > ZMPI_TAKEN_ROW ? ZMPI_TAKEN_ROW
                                                  : wanted / ROW_LEAST * ROW_LEAST;
+    return zmpi_sample_rows(type, src, count, ZMPI_TAKEN_ROWS, row);
+}
+
+void zmpi_sample_take(struct zmpi_taken *t, enum zmpi_type type, const void *src, size_t count)
+{
+    const size_t width = zmpi_type_size(type);
     t->type = type;
     t->src = src;
     t->count = count;
     t->rows = t->row = 0;
     if ((type != ZMPI_F32 && type != ZMPI_F64) || count == 0)
         return;
-    struct zmpi_sample s = zmpi_sample_rows(type, src, count, ZMPI_TAKEN_ROWS, row);
+    struct zmpi_sample s = zmpi_sample_call(type, src, count);
     if (!zmpi_sample_fetch(&s, t->copy))
         return;
     t->rows = s.rows;

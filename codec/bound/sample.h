@@ -44,14 +44,16 @@ struct zmpi_sample zmpi_sample_rows(enum zmpi_type type, const void *src, size_t
  * numbers. */
 size_t zmpi_sample_step(size_t count, size_t n);
 
-/* The sample of a call: short rows, longer ones in a larger call, so that it is at most a hundredth
- * of the call's bytes (calls below 256 KiB: 256 elements). All that is read of the call is read
- * once, before the caches hold other data. */
+/* The sample of a call, of `count` elements of a float type: short rows, longer ones in a larger
+ * call, so that it is at most a hundredth of the call's bytes (calls below 256 KiB: 256 elements).
+ * All that is read of the call is read once, before the caches hold other data. */
 enum {
     ZMPI_TAKEN_ROWS = 32,
     ZMPI_TAKEN_ROW = 32,
     ZMPI_TAKEN_MOST = ZMPI_TAKEN_ROWS * ZMPI_TAKEN_ROW
 };
+struct zmpi_sample zmpi_sample_call(enum zmpi_type type, const void *src, size_t count);
+/* A copy of it. */
 struct zmpi_taken {
     enum zmpi_type type;
     const void *src;

@@ -41,13 +41,12 @@ static double unit_of(const struct zmpi_job *job, const struct zmpi_sample *s)
     return unit;
 }
 
-double zmpi_whole_unit(const struct zmpi_job *job, const struct zmpi_taken *t)
+double zmpi_whole_unit(const struct zmpi_job *job, const struct zmpi_sample *s)
 {
     if (job->bound.mode == ZMPI_RATIO || !(job->abs_bound > 0) || !isfinite(job->abs_bound) ||
-        t->rows == 0)
+        s->rows == 0)
         return 0;
-    const struct zmpi_sample s = zmpi_taken_sample(t);
-    return unit_of(job, &s);
+    return unit_of(job, s);
 }
 
 /* Of so many samples 16 are small enough to have a fraction, if they were ordinary floats. */

@@ -12,7 +12,7 @@
 
 /* The power of two of which samples of the job's data are multiples, if the job's bound is at most
  * that; else 0. Of one sample in 16 that may be untrue. */
-double zmpi_whole_unit(const struct zmpi_job *job, const struct zmpi_taken *taken);
+double zmpi_whole_unit(const struct zmpi_job *job, const struct zmpi_sample *s);
 /* Are the data, in the host's or a device's memory, whole numbers that never repeat, by samples,
  * which the stream made of them has changed? Identifiers, mostly. */
 bool zmpi_whole_identifiers(const struct zmpi_stream_info *info, const void *src);

@@ -26,9 +26,13 @@ void zmpi_job_look(struct zmpi_job *job, const void *src)
     job->unit = 0;
     if (zmpi_array_count(&job->array, &count) || !(job->abs_bound > 0))
         return;
-    zmpi_sample_take(&taken, job->array.type, src, count);
-    zmpi_fill_keep(job, &taken);
-    job->unit = zmpi_whole_unit(job, &taken);
+    struct zmpi_sample s = zmpi_sample_call(job->array.type, src, count);
+    if (job->bound.mode == ZMPI_ABS || zmpi_device_holding(src)) { /* else a few are read */
+        zmpi_sample_take(&taken, job->array.type, src, count);
+        zmpi_fill_keep(job, &taken);
+        s = zmpi_taken_sample(&taken);
+    }
+    job->unit = zmpi_whole_unit(job, &s);
 }
 
 bool zmpi_job_is_for_cpu(const struct zmpi_job *job)

@@ -204,9 +204,8 @@ Test(whole, ratio)
 
 static double unit_of(const struct zmpi_job *job, const void *x)
 {
-    struct zmpi_taken taken;
-    zmpi_sample_take(&taken, job->array.type, x, job->array.extent[2]);
-    return zmpi_whole_unit(job, &taken);
+    const struct zmpi_sample s = zmpi_sample_call(job->array.type, x, job->array.extent[2]);
+    return zmpi_whole_unit(job, &s);
 }
 
 /* A bound above the unit is what was asked for; ordinary floats have no unit. */

@@ -6,8 +6,7 @@
 /* True: the data are plainly floats of this type. False tells nothing. */
 static bool is_plain(struct zmpi_judgement *j, const struct zmpi_taken *t)
 {
-    const struct zmpi_sample s = zmpi_taken_sample(t);
-    j->plain = t->rows ? zmpi_plain_look(&s) : (struct zmpi_plain){0};
+    j->plain = t->rows ? zmpi_plain_look(t) : (struct zmpi_plain){0};
     return j->plain.is;
 }
 

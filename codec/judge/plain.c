@@ -1,17 +1,16 @@
-/* plain.c - see plain.h. Loops over blocks of samples, which compilers turn into vectors: as long
- * ones as the machine has, since small calls are judged as often as they are written. */
+/* plain.c - see plain.h. Loops over vectors of samples, in little code: small calls are judged as
+ * often as they are written, and by then the code has left the caches. */
 #include "judge/plain.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/kernels.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Samples of a block; at least TELLING of all, and one in ONE_IN, must tell something. */
-enum { BLOCK = 128, TELLING = 64, ONE_IN = 8 };
+/* At least TELLING samples, and one in ONE_IN, must tell something. */
+enum { TELLING = 64, ONE_IN = 8 };
 
 /* A value of 2^63 or more is a mark if all such values are alike. */
 enum { MARK = 63 };
@@ -32,145 +31,181 @@ enum { PRINTABLE = 40, LIKE = 2, LIGHT = 32, HEAVY = 2 * 192, ROUGH_HALF = 50 };
  * how far exponents may be from each other and from that of 1; weight: of a quarter of a step;
  * denormal: the weight of a denormal. */
 struct kind {
-    unsigned place, most, second;
-    int one, span, far, weight, denormal;
+    unsigned place, second;
+    int most, one, span, far, weight, denormal;
     uint32_t lower, mantissa; /* masks of the lower half */
 };
 
-static const struct kind kinds[2] = {{23, 255, 1, 127, 32, 60, 8, 500, 0, 0xFFFF},
-                                     {20, 2047, 4, 1023, 100, 500, 1, 4000, UINT32_MAX, BELOW_F32}};
+static const struct kind kinds[2] = {{23, 1, 255, 127, 32, 60, 8, 500, 0, 0xFFFF},
+                                     {20, 4, 2047, 1023, 100, 500, 1, 4000, UINT32_MAX, BELOW_F32}};
 
-/* high, low: the halves of words, for f32 both the whole word; before them stands one that differs
- * from the first, behind them zeros, so that loops have a constant length and thus little code,
- * which is rarely in a cache. swapped: exponents of the swapped words. tells: -1 if a word tells
- * something, else 0. */
-struct block {
-    int n;
-    uint32_t high[1 + BLOCK], low[1 + BLOCK];
-    int32_t exponent[1 + BLOCK], swapped[1 + BLOCK], tells[1 + BLOCK];
+#pragma GCC diagnostic ignored "-Wpsabi" /* all functions of vectors are inlined */
+typedef int32_t vector __attribute__((vector_size(32)));
+typedef uint32_t bits __attribute__((vector_size(32)));
+enum { LANES = sizeof(vector) / sizeof(int32_t), MOST = ZMPI_TAKEN_MOST };
+
+/* The halves of words, for f32 both the whole word; exponents, -1 if a word tells nothing. In front
+ * stands one that differs from the first word, and zeros complete the last vector. */
+struct words {
+    size_t n;
+    uint32_t low[1 + MOST + LANES], high[1 + MOST + LANES];
+    int32_t exponent[1 + MOST + LANES];
 };
 
 struct sums {
-    int words, even, telling, marks, odd, mantissas, like, halves, half_steps, included;
-    int least, most, here, other, half_step, mark_least, mark_most;
+    int words, telling, marks, odd, mantissas, like, halves, half_steps, half_step;
+    int here, other, included, least, most, even, ones, zeros;
 };
 
-/* Loads `n` words. (Constant widths make it a copy.) */
-INLINE void load(const unsigned char *at, size_t n, size_t width, struct block *b)
+INLINE vector at(const int32_t *from)
 {
-    b->n = (int)n;
-    for (size_t i = 0; i < n && width == 8; i++) {
-        uint64_t word;
-        memcpy(&word, at + 8 * i, sizeof word);
-        b->low[1 + i] = (uint32_t)word;
-        b->high[1 + i] = (uint32_t)(word >> 32);
-    }
-    if (width == 4) {
-        memcpy(b->low + 1, at, 4 * n);
-        memcpy(b->high + 1, at, 4 * n);
-    }
-    memset(b->high + 1 + n, 0, (BLOCK - n) * sizeof *b->high);
-    memset(b->low + 1 + n, 0, (BLOCK - n) * sizeof *b->low);
-    b->high[0] = ~b->high[1];
-    b->low[0] = b->low[1];
-    b->exponent[0] = b->swapped[0] = b->tells[0] = 0;
+    vector v;
+    memcpy(&v, from, sizeof v);
+    return v;
 }
 
-INLINE int least_of(int a, int b)
+INLINE bits bits_at(const uint32_t *from)
 {
-    return a < b ? a : b;
+    bits v;
+    memcpy(&v, from, sizeof v);
+    return v;
 }
 
-INLINE int most_of(int a, int b)
+INLINE vector size_of(vector x)
 {
-    return a > b ? a : b;
+    const vector sign = x >> 31;
+    return (x ^ sign) - sign;
 }
 
-INLINE void classify(const struct kind *k, struct block *b, struct sums *s)
+INLINE vector most_of(vector a, vector b)
 {
-    int even = 0, telling = 0, marks = 0, odd = 0, least = INT_MAX, most = 0;
-    int mark_least = INT_MAX, mark_most = 0;
-    const int first_mark = k->one + MARK;
-    for (int i = 1; i <= BLOCK; i++) {
-        const uint32_t h = b->high[i], l = b->low[i];
-        const int e = (int)(h >> k->place & k->most), is_mark = -(e >= first_mark);
-        const int is_zero = -((h << 1 | (l & k->lower)) == 0);
-        const int same = -(((h ^ b->high[i - 1]) | (l ^ b->low[i - 1])) == 0);
-        const int tells = ~(is_zero | is_mark | same), magnitude = (int)(h & INT_MAX);
-        b->exponent[i] = e;
-        b->tells[i] = tells;
-        even |= tells & -(i & 1);
-        marks -= is_mark;
+    const vector more = a > b;
+    return (a & more) | (b & ~more);
+}
+
+/* Exponents of the byte-swapped words. */
+INLINE vector swapped(const struct kind *k, bits low)
+{
+    return (vector)((low & 0x7F) << k->second |
+                    (low >> (16 - k->second) & ((1U << k->second) - 1)));
+}
+
+INLINE vector lower_half(bits low)
+{
+    return (vector)(low >> 23 & 0xFF);
+}
+
+INLINE void load(struct words *w, const struct zmpi_taken *t, bool f64)
+{
+    const size_t n = t->rows * t->row;
+    w->n = n;
+    if (f64)
+        for (size_t i = 0; i < n; i++) {
+            uint64_t word;
+            memcpy(&word, t->copy + i, sizeof word);
+            w->low[1 + i] = (uint32_t)word;
+            w->high[1 + i] = (uint32_t)(word >> 32);
+        }
+    else
+        memcpy(w->low + 1, t->copy, n * sizeof *w->low);
+    memset(w->low + 1 + n, 0, LANES * sizeof *w->low);
+    memset(w->high + 1 + n, 0, LANES * sizeof *w->high);
+    w->low[0] = ~w->low[1];
+    w->high[0] = w->high[1];
+    w->exponent[0] = -1;
+}
+
+/* Finds out which words tell something. */
+INLINE void classify(const struct kind *k, bool f64, struct words *w, struct sums *s)
+{
+    const uint32_t *const low = w->low, *const high = f64 ? w->high : w->low;
+    const vector first = {-1, 0, -1, 0, -1, 0, -1, 0};
+    vector even = {0}, telling = {0}, marks = {0}, odd = {0}, least = {0}, most = {0};
+    vector ones = {0}, zeros = {0}; /* bits of marks */
+    for (size_t i = 0; i < w->n; i += LANES) {
+        const bits h = bits_at(high + 1 + i), l = bits_at(low + 1 + i);
+        const vector e = (vector)(h >> k->place) & k->most, is_mark = e >= k->one + MARK;
+        const vector same = ((h ^ bits_at(high + i)) | (l ^ bits_at(low + i))) == 0;
+        const vector tells = ~(is_mark | same | ((h << 1 | (l & k->lower)) == 0));
+        const vector exponent = e | ~tells;
+        memcpy(w->exponent + 1 + i, &exponent, sizeof exponent);
+        even |= tells & first;
         telling -= tells;
-        odd += (((h - 0x08080808) | h | (l - 0x08080808) | l) & 0x80808080) != 0;
-        least = least_of(least, e | (~tells & INT_MAX));
+        marks -= is_mark;
+        odd -= (((h - 0x08080808) | h | (l - 0x08080808) | l) & 0x80808080) != 0;
+        least = most_of(least, (k->most - e) & tells);
         most = most_of(most, e & tells);
-        mark_least = least_of(mark_least, magnitude | (~is_mark & INT_MAX));
-        mark_most = most_of(mark_most, magnitude & is_mark);
+        ones |= (vector)h & is_mark & INT_MAX;
+        zeros |= (vector)~h & is_mark & INT_MAX;
     }
-    s->words += b->n;
-    s->even |= even;
-    s->telling += telling;
-    s->marks += marks;
-    s->odd += odd - (BLOCK - b->n); /* zeros count */
-    s->least = least_of(s->least, least);
-    s->most = most_of(s->most, most);
-    s->mark_least = least_of(s->mark_least, mark_least);
-    s->mark_most = most_of(s->mark_most, mark_most);
+    s->words = (int)w->n;
+    s->odd = -(int)(-w->n % LANES); /* zeros count */
+    s->least = k->most;
+    for (int i = 0; i < LANES; i++) {
+        s->even |= even[i];
+        s->telling += telling[i];
+        s->marks += marks[i];
+        s->odd += odd[i];
+        s->least = s->least < k->most - least[i] ? s->least : k->most - least[i];
+        s->most = s->most > most[i] ? s->most : most[i];
+        s->ones |= ones[i];
+        s->zeros |= zeros[i];
+    }
 }
 
-/* Counts lower bytes and lower halves that could belong to an exponent that was seen. */
-INLINE void compare_bytes(const struct kind *k, struct block *b, struct sums *s)
+/* Counts lower bytes and lower halves that could belong to an exponent that was seen, and adds the
+ * steps from one exponent to the next. */
+INLINE void compare(const struct kind *k, bool f64, const struct words *w, struct sums *s)
 {
-    int mantissas = 0, like = 0, halves = 0;
-    const int least = s->least, most = s->most, byte = (int)k->second;
-    const int byte_least = least >> byte, byte_most = most >> byte;
-    const int half_least = least >> 3, half_most = most >> 3;
-    const uint32_t ones = (1U << k->second) - 1, up = k->second, down = 16 - k->second;
-    for (int i = 1; i <= BLOCK; i++) {
-        const uint32_t l = b->low[i];
-        const int second = (int)(l >> 8 & 0x7F), half = (int)(l >> 23 & 0xFF);
-        const int tells = -b->tells[i] & ((l & k->mantissa) != 0);
-        b->swapped[i] = (int)((l & 0x7F) << up | (l >> down & ones));
-        mantissas += tells;
-        like += tells & (second >= byte_least) & (second <= byte_most);
-        halves += tells & (half >= half_least) & (half <= half_most);
+    const int least = s->least >> k->second, most = s->most >> k->second;
+    vector mantissas = {0}, like = {0}, here = {0}, halves = {0}, half_step = {0}, half_steps = {0};
+    for (size_t i = 0; i < w->n; i += LANES) {
+        const bits l = bits_at(w->low + 1 + i), l0 = bits_at(w->low + i);
+        const vector e = at(w->exponent + 1 + i), e0 = at(w->exponent + i);
+        const vector tells = (e >= 0) & ((l & k->mantissa) != 0), both = (e | e0) >= 0;
+        const vector second = (vector)(l >> 8 & 0x7F), half = lower_half(l);
+        mantissas -= tells;
+        like -= tells & (second >= least) & (second <= most);
+        here += both & (4 * size_of(e - e0) + size_of(e - k->one));
+        if (f64) {
+            const vector fine = both & ((l & BELOW_F32) != 0) & ((l0 & BELOW_F32) != 0);
+            halves -= tells & (half >= s->least >> 3) & (half <= s->most >> 3);
+            half_step += fine & size_of(half - lower_half(l0));
+            half_steps -= fine;
+        }
     }
-    s->mantissas += mantissas;
-    s->like += like;
-    s->halves += halves;
+    for (int i = 0; i < LANES; i++) {
+        s->mantissas += mantissas[i];
+        s->like += like[i];
+        s->here += here[i];
+        s->halves += halves[i];
+        s->half_step += half_step[i];
+        s->half_steps += half_steps[i];
+    }
 }
 
-/* Adds the steps from one exponent to the next, for swapped words and for lower halves. */
-INLINE void add_steps(const struct kind *k, const struct block *b, struct sums *s)
+/* Adds the steps of the swapped words. */
+INLINE void add_other(const struct kind *k, const struct words *w, struct sums *s)
 {
-    int here = 0, other = 0, included = 0, half_step = 0, half_steps = 0;
-    const int one = k->one, first_mark = k->one + MARK;
-    for (int i = 1; i <= BLOCK; i++) {
-        const int both = b->tells[i] & b->tells[i - 1];
-        const int x = b->exponent[i], y = b->swapped[i], before = b->swapped[i - 1];
-        const int datum = both & -(y < first_mark) & -(before < first_mark);
-        const int denormal = -(y == 0);
-        const uint32_t l = b->low[i], l0 = b->low[i - 1];
-        const int fine = both & -((l & BELOW_F32) != 0) & -((l0 & BELOW_F32) != 0);
-        here += both & (4 * abs(x - b->exponent[i - 1]) + abs(x - one));
-        other +=
-            datum & ((denormal & k->denormal) | (~denormal & (4 * abs(y - before) + abs(y - one))));
-        half_step += fine & abs((int)(l >> 23 & 0xFF) - (int)(l0 >> 23 & 0xFF));
+    vector other = {0}, included = {0};
+    for (size_t i = 0; i < w->n; i += LANES) {
+        const vector y = swapped(k, bits_at(w->low + 1 + i)), y0 = swapped(k, bits_at(w->low + i));
+        const vector both = (at(w->exponent + 1 + i) | at(w->exponent + i)) >= 0;
+        const vector datum = both & (y < k->one + MARK) & (y0 < k->one + MARK), denormal = y == 0;
+        other += datum & ((denormal & k->denormal) |
+                          (~denormal & (4 * size_of(y - y0) + size_of(y - k->one))));
         included -= datum;
-        half_steps -= fine;
     }
-    s->here += here;
-    s->other += other;
-    s->included += included;
-    s->half_step += half_step;
-    s->half_steps += half_steps;
+    for (int i = 0; i < LANES; i++) {
+        s->other += other[i];
+        s->included += included[i];
+    }
 }
 
 static bool is_near(const struct kind *k, const struct sums *s)
 {
     return s->most - s->least <= k->span && s->least >= k->one - k->far &&
-           s->most <= k->one + k->far && (s->marks == 0 || s->mark_least == s->mark_most);
+           s->most <= k->one + k->far && (s->ones & s->zeros) == 0;
 }
 
 static bool has_mantissas(const struct sums *s, bool f64)
@@ -182,32 +217,30 @@ static bool has_mantissas(const struct sums *s, bool f64)
             s->half_step >= ROUGH_HALF * s->half_steps);
 }
 
-static bool is_this_order(const struct kind *k, const struct sums *s)
+INLINE bool is_this_order(const struct kind *k, const struct words *w, struct sums *s)
 {
-    const int here = k->weight * (s->here / 4), other = k->weight * (s->other / 4);
+    const int here = k->weight * (s->here / 4);
+    if (here <= LIGHT * s->telling)
+        return true;
+    add_other(k, w, s);
+    const int other = k->weight * (s->other / 4);
     return here <= LIGHT * s->telling + other ||
            (s->included >= s->telling / ONE_IN && other >= HEAVY * s->included);
 }
 
-INLINE struct zmpi_plain look(const struct zmpi_sample *sample)
+INLINE struct zmpi_plain look(const struct zmpi_taken *t, bool f64)
 {
-    const bool f64 = sample->type == ZMPI_F64;
-    const struct kind *k = &kinds[f64];
-    struct sums s = {.least = INT_MAX, .mark_least = INT_MAX};
-    struct block b;
-    const size_t width = zmpi_type_size(sample->type), words = sample->rows * sample->row;
-    const size_t blocks = (words + BLOCK - 1) / BLOCK;
-    bool is = words > 0;
-    for (size_t i = 0; i < blocks && is; i++) {
-        load(sample->at + words / blocks * i * width, words / blocks, width, &b);
-        classify(k, &b, &s);
-        is = s.telling == 0 || is_near(k, &s);
-        compare_bytes(k, &b, &s);
-        add_steps(k, &b, &s);
+    const struct kind *const k = &kinds[f64];
+    struct words w;
+    struct sums s = {0};
+    load(&w, t, f64);
+    classify(k, f64, &w, &s);
+    bool is = s.telling >= TELLING && s.telling >= s.words / ONE_IN && s.even && is_near(k, &s) &&
+              PRINTABLE * s.odd > s.words * (f64 ? 8 : 4);
+    if (is) {
+        compare(k, f64, &w, &s);
+        is = has_mantissas(&s, f64) && is_this_order(k, &w, &s);
     }
-    is = is && s.telling >= TELLING && s.telling >= s.words / ONE_IN && s.even &&
-         PRINTABLE * s.odd > s.words * (f64 ? 8 : 4) && has_mantissas(&s, f64) &&
-         is_this_order(k, &s);
     return (struct zmpi_plain){.words = (unsigned)s.words,
                                .telling = (unsigned)s.telling,
                                .marks = (unsigned)s.marks,
@@ -218,21 +251,23 @@ INLINE struct zmpi_plain look(const struct zmpi_sample *sample)
 
 #ifdef __x86_64__
 
-__attribute__((target("avx2"))) static struct zmpi_plain look_avx2(const struct zmpi_sample *sample)
+__attribute__((target("avx2"))) static struct zmpi_plain look_avx2(const struct zmpi_taken *t)
 {
-    return look(sample);
+    return t->type == ZMPI_F64 ? look(t, true) : look(t, false);
 }
 
-struct zmpi_plain zmpi_plain_look(const struct zmpi_sample *sample)
+struct zmpi_plain zmpi_plain_look(const struct zmpi_taken *t)
 {
-    return zmpi_kernels() == &zmpi_kernels_scalar ? look(sample) : look_avx2(sample);
+    if (zmpi_kernels() != &zmpi_kernels_scalar)
+        return look_avx2(t);
+    return t->type == ZMPI_F64 ? look(t, true) : look(t, false);
 }
 
 #else
 
-struct zmpi_plain zmpi_plain_look(const struct zmpi_sample *sample)
+struct zmpi_plain zmpi_plain_look(const struct zmpi_taken *t)
 {
-    return look(sample);
+    return t->type == ZMPI_F64 ? look(t, true) : look(t, false);
 }
 
 #endif

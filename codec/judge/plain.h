@@ -17,7 +17,6 @@ struct zmpi_plain {
     bool is;
 };
 
-/* Looks at a sample without gaps, which the host can read. */
-struct zmpi_plain zmpi_plain_look(const struct zmpi_sample *s);
+struct zmpi_plain zmpi_plain_look(const struct zmpi_taken *taken);
 
 #endif

@@ -666,7 +666,12 @@ def read_exceptions(reader, flags, width, extent):
     if flags & 2:
         elements = read(reader, count)
         require(not exceptions.keys() & elements, "chunk: runs")
-        exceptions.update((k, reader.take(width)) for k in elements)
+        last = bytes(width)
+        for k in elements:
+            value = reader.take(width)
+            if flags & 4:
+                value = last = bytes(a ^ b for a, b in zip(value, last))
+            exceptions[k] = value
     return exceptions
 
 

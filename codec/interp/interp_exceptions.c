@@ -262,10 +262,14 @@ unsigned char *zmpi_interp_put_exceptions(struct zmpi_interp_work *w, const size
     const struct runs all = measure_runs(kind, n, 2);
     if (!(at = put_runs(at, end, &all, kind, n, 2)) || (size_t)(end - at) < others * width)
         return NULL;
+    unsigned char last[sizeof(double)] = {0};
     for (size_t i = 0; i < n; i++)
         if (kind[i] == 2) {
-            zmpi_copy_elements(at, zmpi_interp_word(src, extent, i, width), width, width);
-            at += width;
+            unsigned char word[sizeof last];
+            zmpi_copy_elements(word, zmpi_interp_word(src, extent, i, width), width, width);
+            for (size_t k = 0; k < width; k++)
+                *at++ = word[k] ^ last[k];
+            memcpy(last, word, width);
         }
     return at;
 }
@@ -301,6 +305,7 @@ const unsigned char *zmpi_interp_take_exceptions(struct zmpi_interp_work *w, uns
         if (!at || (size_t)(end - at) / width < e->others)
             return NULL;
         e->values = at;
+        e->differ = in_bits;
         at += e->others * width;
     }
     return at;
@@ -312,6 +317,7 @@ void zmpi_interp_set_exceptions(const struct zmpi_interp_work *w,
 {
     const size_t n = extent[0] * extent[1] * extent[2];
     const unsigned char *next = e->values;
+    unsigned char other[sizeof(double)] = {0};
     if (!e->fills && !e->others)
         return;
     for (size_t i = 0; i < n; i++) {
@@ -320,8 +326,8 @@ void zmpi_interp_set_exceptions(const struct zmpi_interp_work *w,
         const size_t row = i / extent[2];
         unsigned char *word = dst->at + row / extent[1] * dst->plane + row % extent[1] * dst->row +
                               i % extent[2] * width;
-        zmpi_copy_elements(word, w->exception[i] == 1 ? e->fill : next, width, width);
-        if (w->exception[i] == 2)
-            next += width;
+        for (size_t k = 0; k < width && w->exception[i] == 2; k++)
+            other[k] = (unsigned char)((e->differ ? other[k] : 0) ^ *next++);
+        zmpi_copy_elements(word, w->exception[i] == 1 ? e->fill : other, width, width);
     }
 }

@@ -341,6 +341,7 @@ unsigned char *zmpi_interp_put_exceptions(struct zmpi_interp_work *w, const size
 struct zmpi_interp_exceptions {
     size_t fills, others;
     const unsigned char *fill, *values;
+    bool differ; /* a value is the exclusive or of it and the one before */
 };
 /* Finds the exceptions of a tile. Returns their end; NULL: they are damaged. */
 const unsigned char *zmpi_interp_take_exceptions(struct zmpi_interp_work *w, unsigned flags,

@@ -27,14 +27,21 @@ static bool lie_alike(const struct zpatch *first, const struct zpatch *p, size_t
     return true;
 }
 
-/* Returns how many patches from p on are rows, or planes of as many rows. */
+/* Does patch i lie behind the one before it as the rows from p on do? */
+static bool goes_on(const struct zpatch *p, size_t i)
+{
+    return p[i].length == p[0].length &&
+           p[i].offset - p[i - 1].offset == p[1].offset - p[0].offset;
+}
+
+/* Returns how many patches from p on are rows, or planes of as many rows. A batch may begin inside
+ * a plane: its rows are not as many as those of the next plane, which go on. */
 static size_t regular(const struct zpatch *p, size_t count)
 {
     size_t rows = 1, planes = 1;
-    while (rows < count && p[rows].length == p[0].length &&
-           p[rows].offset - p[rows - 1].offset == p[1].offset - p[0].offset)
+    while (rows < count && goes_on(p, rows))
         rows++;
-    if (rows == count)
+    if (rows == count || (rows > 1 && 2 * rows < count && goes_on(p, 2 * rows)))
         return rows;
     const uint64_t step = p[rows].offset - p[0].offset;
     while ((planes + 1) * rows <= count && lie_alike(p, p + planes * rows, rows) &&

@@ -19,6 +19,8 @@ enum { FEW = 64, MORE = 512, BATCH = 16, RUN = 4, BEST = 8, ROW_LEAST = 8 };
 /* A shape must also bring the bytes of some coded chunks below this part of theirs: bits of
  * residuals do not show which chunks hold values that make them exact. */
 #define GAIN_BYTES 0.99
+/* So many chunks tell which of a few shapes to take, of arrays of so many elements. */
+enum { FEW_CHUNKS = 8, CHOOSE_LEAST = 512 };
 /* Exceptions in a row that the search skips to find an integer. */
 enum { MASKED = 64 };
 /* If fewer than one residual in so many has a bit, heads of chunks make up most of a stream. */
@@ -259,6 +261,15 @@ static uint64_t bits_to_beat(const struct search *s)
     return alone < MORE * RUN / LITTLE ? 0 : (uint64_t)(GAIN_ROWS * (double)alone);
 }
 
+/* Begins with candidates that share a lag, and must be cheaper than without another. */
+static void begin_best(struct search *s, size_t lag, struct candidate best[BEST])
+{
+    know(s, lag);
+    const uint64_t alone = cost_of(s, 0, FEW, UINT64_MAX);
+    for (int i = 0; i < BEST; i++)
+        best[i] = (struct candidate){0, 0, alone};
+}
+
 /* Tries all divisors d of `count` but 1 and itself. If *found has no rows, they are rows of d
  * elements; else planes of d of its rows, or, if `finer`, rows of d elements whose planes are its
  * rows. Changes *found to the cheapest if that is cheaper. True: it did. */
@@ -267,10 +278,7 @@ static bool find(struct search *s, size_t count, bool finer, struct candidate *f
     struct candidate best[BEST];
     const size_t row = found->row;
     bool any = false;
-    know(s, row);
-    const uint64_t alone = cost_of(s, 0, FEW, UINT64_MAX);
-    for (int i = 0; i < BEST; i++)
-        best[i] = (struct candidate){0, 0, alone};
+    begin_best(s, row, best);
     for (size_t low = 1; low <= count / low; low++) {
         if (count % low)
             continue;
@@ -362,23 +370,70 @@ bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double
     shape[2] = planes.row;
     shape[1] = (planes.plane ? planes.plane : count) / planes.row;
     shape[0] = planes.plane ? count / planes.plane : 1;
-    if (zmpi_shape_bytes(&s.job, data, shape) <
-        GAIN_BYTES * zmpi_shape_bytes(&s.job, data, one_row))
+    if (zmpi_shape_bytes(&s.job, data, shape, ZMPI_SHAPE_CHUNKS) <
+        GAIN_BYTES * zmpi_shape_bytes(&s.job, data, one_row, ZMPI_SHAPE_CHUNKS))
         return true;
     memcpy(shape, one_row, sizeof one_row);
     return false;
 }
 
 size_t zmpi_shape_planes(enum zmpi_type type, const struct zmpi_bound *bound, double threshold,
-                         const struct zmpi_column *data, size_t count, size_t row)
+                         const struct zmpi_column *data, size_t row, size_t unit, size_t most,
+                         size_t rows[], size_t n)
 {
     struct search s;
+    struct candidate best[BEST], again[BEST];
+    size_t found = 0;
     if (data->have < ZMPI_SHAPE_LEAST || (type != ZMPI_F32 && type != ZMPI_F64) || row < 2 ||
-        count % row || 2 * (row + RUN + 1) > data->have || !begin(&s, type, bound, threshold, data))
+        2 * (row + RUN + 1) > data->have || !begin(&s, type, bound, threshold, data))
         return 0;
-    struct candidate planes = {row, 0, 0};
-    planes.bits = (uint64_t)(GAIN_PLANES * (double)cost_of(&s, row, MORE, UINT64_MAX));
-    return find(&s, count / row, false, &planes) ? planes.plane / row : 0;
+    begin_best(&s, row, best);
+    const uint64_t limit = (uint64_t)(GAIN_PLANES * (double)cost_of(&s, 0, MORE, UINT64_MAX));
+    for (size_t d = 2; d <= most && 2 * d * unit * row <= data->have; d++)
+        consider(&s, row, d * unit * row, best);
+    for (int i = 0; i < BEST; i++)
+        again[i] = (struct candidate){0, 0, limit};
+    for (int i = 0; i < BEST && best[i].row; i++) {
+        best[i].bits = cost_of(&s, best[i].plane, MORE, limit);
+        insert(again, best[i]);
+    }
+    for (; found < BEST && found < n && again[found].row; found++)
+        rows[found] = again[found].plane / row;
+    return found;
+}
+
+/* What an element takes in planes of so many rows. */
+static double element_cost(const struct search *s, const struct zmpi_column *data, size_t row,
+                           size_t rows, int encoder)
+{
+    const size_t shape[3] = {data->have / (rows * row), rows, row};
+    if (encoder == ZMPI_FLE)
+        return zmpi_shape_bytes(&s->job, data, shape, FEW_CHUNKS);
+    const size_t lag = shape[0] > 1 ? rows * row : 0;
+    if (2 * (row + lag + RUN + 1) > data->have)
+        return (double)INFINITY;
+    return (double)cost_of(s, lag, MORE, UINT64_MAX);
+}
+
+size_t zmpi_shape_choose(enum zmpi_type type, const struct zmpi_bound *bound, double threshold,
+                         int encoder, const struct zmpi_column *data, size_t row,
+                         const size_t rows[], size_t n)
+{
+    struct search s;
+    size_t best = 0;
+    double least = 0;
+    if (n < 2 || data->have < CHOOSE_LEAST || (type != ZMPI_F32 && type != ZMPI_F64) ||
+        2 * (row + RUN + 1) > data->have || !begin(&s, type, bound, threshold, data))
+        return 0;
+    know(&s, row);
+    for (size_t i = 0; i < n; i++) {
+        const double cost = element_cost(&s, data, row, rows[i], encoder);
+        if (i == 0 || cost < least) {
+            best = i;
+            least = i ? cost : GAIN_BYTES * cost;
+        }
+    }
+    return best;
 }
 
 /* Returns the entry for such arrays; NULL: none. */

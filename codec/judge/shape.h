@@ -26,15 +26,25 @@ struct zmpi_column {
 bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double threshold,
                      const struct zmpi_column *data, size_t count, size_t shape[3]);
 
-/* Searches planes of an array of rows of `row` elements. Returns the rows of a plane; 0: none were
- * found. */
+/* Searches planes of an array of rows of `row` elements: of 2 to `most` units of `unit` rows. Sets
+ * rows[] to the rows of the n best ones, which need not divide those of the array, the best first;
+ * returns their number. */
 size_t zmpi_shape_planes(enum zmpi_type type, const struct zmpi_bound *bound, double threshold,
-                         const struct zmpi_column *data, size_t count, size_t row);
+                         const struct zmpi_column *data, size_t row, size_t unit, size_t most,
+                         size_t rows[], size_t n);
 
-/* Bytes that fle takes for an element of an array of this shape; some of its chunks tell. The shape
- * may be a single row. 0: no memory. */
+/* Of planes of rows[0], rows[1], ... rows of `row` elements, finds those in which an array is
+ * smallest, coded by this encoder: for fle some coded chunks tell, for others the bits of
+ * residuals. Returns their index; 0 unless another is better. */
+size_t zmpi_shape_choose(enum zmpi_type type, const struct zmpi_bound *bound, double threshold,
+                         int encoder, const struct zmpi_column *data, size_t row,
+                         const size_t rows[], size_t n);
+
+/* Bytes that fle takes for an element of an array of this shape; at most `chunks` of its chunks
+ * tell. The shape may be a single row. 0: no memory. */
+enum { ZMPI_SHAPE_CHUNKS = 32 };
 double zmpi_shape_bytes(const struct zmpi_job *job, const struct zmpi_column *data,
-                        const size_t shape[3]);
+                        const size_t shape[3], size_t chunks);
 
 /* What was found in earlier arrays of one file, by type and count. All 0: nothing. The caller owns
  * it; two threads must not use it at once. */

@@ -7,9 +7,9 @@
 #include "kernels/kernels.h"
 #include "layout/plan_rows.h"
 
-/* At most CHUNKS chunks are coded; BLOCKS blocks of each choose the axes; a chunk's entry in the
- * stream's table has ENTRY bytes. */
-enum { CHUNKS = 32, BLOCKS = 8, ENTRY = 8 };
+/* BLOCKS blocks of each coded chunk choose the axes; a chunk's entry in the stream's table has
+ * ENTRY bytes. */
+enum { BLOCKS = 8, ENTRY = 8 };
 
 /* The part of the shape that the data have: whole planes, whole rows, or elements. */
 static struct zmpi_array array_of(enum zmpi_type type, const size_t shape[3], size_t have)
@@ -36,32 +36,30 @@ static void take_tile(const struct zmpi_plan *p, const struct zmpi_column *data,
         }
 }
 
-/* A sampled chunk, copied. */
+/* A sampled chunk: where it lies, in the array or copied. */
 struct chunk {
     size_t extent[3];
-    unsigned char *tile;
+    struct zmpi_rows rows;
 };
 
-/* Copies the sampled chunks to `tiles`; returns their number. */
-static size_t take_chunks(const struct zmpi_plan *p, const struct zmpi_column *data,
-                          unsigned char *tiles, struct chunk chunk[CHUNKS])
+/* Finds the sampled chunks, and copies those of a column to `tiles`; returns their number. */
+static size_t take_chunks(const struct zmpi_plan *p, const struct zmpi_column *data, size_t most,
+                          unsigned char *tiles, struct chunk chunk[])
 {
-    const size_t chunks = p->chunks < CHUNKS ? p->chunks : CHUNKS;
+    const size_t chunks = p->chunks < most ? p->chunks : most;
     for (size_t i = 0; i < chunks; i++) {
         size_t at[3];
         struct chunk *c = &chunk[i];
-        c->tile = tiles + i * ZMPI_CHUNK_INPUT_BYTES;
         zmpi_plan_place(p, (2 * i + 1) * p->chunks / (2 * chunks), at);
-        const struct zmpi_rows from = zmpi_plan_rows(p, at, data->at, c->extent);
-        take_tile(p, data, &from, c->extent, c->tile);
+        c->rows = zmpi_plan_rows(p, at, data->at, c->extent);
+        if (data->of == 1)
+            continue;
+        unsigned char *tile = tiles + i * ZMPI_CHUNK_INPUT_BYTES;
+        const size_t row = c->extent[2] * p->width;
+        take_tile(p, data, &c->rows, c->extent, tile);
+        c->rows = (struct zmpi_rows){.at = tile, .row = row, .plane = c->extent[1] * row};
     }
     return chunks;
-}
-
-static struct zmpi_rows rows_of(const struct chunk *c, size_t width)
-{
-    const size_t row = c->extent[2] * width;
-    return (struct zmpi_rows){.at = c->tile, .row = row, .plane = c->extent[1] * row};
 }
 
 /* Chooses the axes as an encoder does (4.6), by blocks of these chunks. */
@@ -72,9 +70,9 @@ static unsigned find_axes(size_t width, const struct chunk chunk[], size_t chunk
     zmpi_chunk_cost_fn *const cost_of = width == 4 ? kernels->cost32 : kernels->cost64;
     struct zmpi_axes_look look = {0};
     for (size_t i = 0; i < chunks; i++) {
-        const struct zmpi_rows rows = rows_of(&chunk[i], width);
         for (size_t k = i * BLOCKS; k < (i + 1) * BLOCKS; k++)
-            look.counted += cost_of(rule, chunk[i].extent, &rows, k * 40503 & 0xFFFF, look.cost);
+            look.counted +=
+                cost_of(rule, chunk[i].extent, &chunk[i].rows, k * 40503 & 0xFFFF, look.cost);
     }
     return zmpi_axes_choice(&look);
 }
@@ -87,25 +85,24 @@ static double code_chunks(size_t width, const struct chunk chunk[], size_t chunk
     size_t bytes = 0, elements = 0;
     for (size_t i = 0; i < chunks; i++) {
         const size_t *extent = chunk[i].extent;
-        const struct zmpi_rows rows = rows_of(&chunk[i], width);
-        bytes += encode(rule, extent, &rows, work->coded, work) + ENTRY;
+        bytes += encode(rule, extent, &chunk[i].rows, work->coded, work) + ENTRY;
         elements += extent[0] * extent[1] * extent[2];
     }
     return (double)bytes / (double)elements;
 }
 
 double zmpi_shape_bytes(const struct zmpi_job *job, const struct zmpi_column *data,
-                        const size_t shape[3])
+                        const size_t shape[3], size_t chunks)
 {
     const struct zmpi_array array = array_of(job->array.type, shape, data->have);
     struct zmpi_plan plan;
     struct zmpi_chunk_rule rule;
     struct zmpi_chunk_work *work = zmpi_chunk_work_new();
-    unsigned char *tiles = malloc((size_t)CHUNKS * ZMPI_CHUNK_INPUT_BYTES);
-    struct chunk chunk[CHUNKS];
+    unsigned char *tiles = data->of > 1 ? malloc(chunks * ZMPI_CHUNK_INPUT_BYTES) : NULL;
+    struct chunk chunk[ZMPI_SHAPE_CHUNKS];
     double bytes = 0;
-    if (work && tiles && zmpi_plan_make(&array, &plan) == ZMPI_OK) {
-        const size_t chunks = take_chunks(&plan, data, tiles, chunk);
+    if (work && (tiles || data->of == 1) && zmpi_plan_make(&array, &plan) == ZMPI_OK) {
+        chunks = take_chunks(&plan, data, chunks, tiles, chunk);
         zmpi_plan_rule(job, &rule);
         rule.axes = find_axes(plan.width, chunk, chunks, &rule);
         bytes = code_chunks(plan.width, chunk, chunks, &rule, work);

@@ -162,25 +162,43 @@ struct zdurable {
                      * reaches the disk, nobody can tell which bytes it had */
 };
 
+/* staging/: planes of rows without gaps, as they looked last. */
+struct zplanes {
+    size_t row, rows[2]; /* rows of a step, and of a plane; 0: none */
+    bool steps;          /* steps are better than planes */
+    unsigned batches;    /* with such rows */
+};
+
+/* staging/: the planes that a part's components took last, of those that they may have. */
+struct zchoice {
+    size_t row, rows[1 + ZMPI_EXTENT_LEVELS], count;
+    unsigned char best[ZMPI_COMPONENTS_MOST];
+    unsigned batches; /* with such a part */
+};
+
+enum { ZCHOICES = 16 };
+
 /* transfer/: what the program's data look like. */
 struct zdata {
     struct zmpi_judgement judged;   /* of the floats written last */
     struct zmpi_shape_known shapes; /* of calls whose shape only their data tell */
     struct zmpi_components_known components;
-    int staged_components;  /* of the batch examined last; 0: none was */
-    int near_components;    /* of those examined by zmpi_components_near; 0: none was */
-    unsigned near_batches;  /* batches that had a number from there */
-    bool shape_warned;      /* said that a call does not have the shape that was set */
-    bool components_warned; /* said that a call does not have the number that was set */
-    bool cut_warned;        /* said that a call with several variables stays one array */
-    unsigned cut_calls;     /* calls that were examined for that */
-    unsigned cut_pieces;    /* small pieces together, or calls in atomic mode, that were */
-    bool looks_warned;      /* said that data are not what their datatype says */
-    bool mistyped;          /* floats are in the other byte order, or no floats: kept exactly */
-    bool stays_mistyped;    /* later data too; else one value may look so by chance */
-    const char *format;     /* of another library, by the file's first bytes; NULL: none. If set,
-                             * all data are exact, and the close makes the file plain
-                             * (decompress.c) */
+    int staged_components; /* of the batch examined last; 0: none was */
+    int near_components;   /* of those examined by zmpi_components_near; 0: none was */
+    unsigned near_batches; /* batches that had a number from there */
+    struct zplanes planes;
+    struct zchoice choice[ZCHOICES]; /* of a batch's parts */
+    bool shape_warned;               /* said that a call does not have the shape that was set */
+    bool components_warned;          /* said that a call does not have the number that was set */
+    bool cut_warned;                 /* said that a call with several variables stays one array */
+    unsigned cut_calls;              /* calls that were examined for that */
+    unsigned cut_pieces;             /* small pieces together, or calls in atomic mode, that were */
+    bool looks_warned;               /* said that data are not what their datatype says */
+    bool mistyped;       /* floats are in the other byte order, or no floats: kept exactly */
+    bool stays_mistyped; /* later data too; else one value may look so by chance */
+    const char *format;  /* of another library, by the file's first bytes; NULL: none. If set,
+                          * all data are exact, and the close makes the file plain
+                          * (decompress.c) */
 };
 
 /* calls/shared.c: where zmpi keeps the shared file pointer. */
@@ -426,10 +444,12 @@ void zstage_overlay(const struct zfile *f, const struct zmpi_run *run, size_t n,
                     unsigned char *dst);
 int zstage_flush(struct zfile *f);
 void zstage_free(struct zfile *f);
-/* How many components take turns in staged data, 1: they are one array; and records of each. */
+/* How many components take turns in staged data, 1: they are one array; and records of each. With
+ * `keep` the last *left bytes are not encoded: the batch may end inside a plane or a step. */
 int zstage_components(struct zfile *f, const struct zbatch *b, const unsigned char *data,
                       uint64_t bytes);
-int zstage_encode_components(struct zfile *f, const struct zbatch *b, uint64_t bytes, int n);
+int zstage_encode_components(struct zfile *f, const struct zbatch *b, uint64_t bytes, int n,
+                             bool keep, uint64_t *left);
 size_t zstage_limit(const struct zfile *f);     /* larger writes are coded at once */
 size_t zstage_most_runs(const struct zfile *f); /* in one record: its list must fit a slot */
 

@@ -203,9 +203,32 @@ static int encode_open(struct zfile *f, struct zpiece *piece)
     return zencode_piece(f, piece);
 }
 
-/* Makes one record of a batch. Rows that were written one by one become a block again. */
-static int flush_batch(struct zfile *f, struct zbatch *b)
+/* Keeps the last `bytes` of a batch, and drops what is before them. `sorted`: all its data, without
+ * those that were replaced. */
+static void batch_keep(struct zbatch *b, const unsigned char *sorted, uint64_t all, uint64_t bytes)
 {
+    size_t k = b->count, at = 0;
+    uint64_t behind = 0;
+    while (behind < bytes)
+        behind += b->patch[--k].length;
+    if (bytes)
+        memmove(b->data, sorted + (all - bytes), bytes);
+    b->count -= k;
+    memmove(b->patch, b->patch + k, b->count * sizeof *b->patch);
+    if (b->count) {
+        b->patch[0].offset += behind - bytes;
+        b->patch[0].length -= behind - bytes;
+    }
+    for (size_t i = 0; i < b->count; at += b->patch[i++].length)
+        b->patch[i].at = at;
+    b->used = bytes;
+}
+
+/* Makes one record of a batch, or one of each variable and part. Rows that were written one by one
+ * become a block again. With `keep` a little of it may stay, which goes with what comes next. */
+static int flush_batch(struct zfile *f, struct zbatch *b, bool keep)
+{
+    uint64_t left = 0;
     if (b->count == 0)
         return MPI_SUCCESS;
     struct zpiece piece = {.element = b->element, .fills = &b->fills};
@@ -230,16 +253,16 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
             zmixed_look(f, b->element, data, piece.extent.bytes / zmpi_type_size(b->element),
                         ZMIXED_SMALL);
         if (n > 1)
-            rc = zstage_encode_components(f, b, piece.extent.bytes, n);
+            rc = zstage_encode_components(f, b, piece.extent.bytes, n, keep, &left);
         else if (!exact && f->options.bound.mode == ZMPI_RATIO)
             rc = encode_open(f, &piece);
         else
             rc = zencode_resolved(f, &piece, exact ? 0 : b->abs_bound, b->keep);
     }
+    batch_keep(b, data, piece.extent.bytes, left);
     if (data != b->data)
         free(data);
     f->call = call;
-    b->count = b->used = 0;
     return rc;
 }
 
@@ -256,7 +279,8 @@ static size_t room_of(const struct zfile *f, const struct zbatch *b)
     return apart < slot ? apart : one > slot ? one : slot;
 }
 
-int zstage_flush(struct zfile *f)
+/* Makes records of all batches. `full`: this one may keep a little. */
+static int flush(struct zfile *f, const struct zbatch *full)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < ZBATCHES; i++) {
@@ -266,10 +290,15 @@ int zstage_flush(struct zfile *f)
             int assigned = zplace_slab(f);
             rc = rc ? rc : assigned;
         }
-        int flushed = flush_batch(f, &f->batch[i]);
+        int flushed = flush_batch(f, &f->batch[i], full == &f->batch[i]);
         rc = rc ? rc : flushed;
     }
     return rc;
+}
+
+int zstage_flush(struct zfile *f)
+{
+    return flush(f, NULL);
 }
 
 void zstage_free(struct zfile *f)
@@ -414,6 +443,12 @@ static void batch_insert(struct zbatch *b, uint64_t offset, const unsigned char 
     b->used += length;
 }
 
+static bool is_full(const struct zfile *f, const struct zbatch *b, size_t bytes, size_t runs)
+{
+    return b->count &&
+           (b->used + bytes > batch_capacity(f) || b->count + runs > zstage_most_runs(f));
+}
+
 int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3],
                  const struct zmpi_run *runs, size_t count, const struct zmpi_range *range,
                  const struct zmpi_fills *fills, bool large)
@@ -425,9 +460,8 @@ int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3]
         rc = zstage_flush(f);
     if (!rc)
         rc = find_batch(f, m->element, &job, large, &b);
-    if (!rc && b->count &&
-        (b->used + m->bytes > batch_capacity(f) || b->count + count > zstage_most_runs(f))) {
-        rc = zstage_flush(f);
+    for (int i = 0; i < 2 && !rc && is_full(f, b, m->bytes, count); i++) {
+        rc = i ? zstage_flush(f) : flush(f, b);
         if (!rc)
             rc = find_batch(f, m->element, &job, large, &b);
     }

@@ -14,8 +14,16 @@
 #include "mpi/runtime.h"
 
 /* A component's record has so many elements, on average. Columns are so many elements apart that
- * their distance is no power of two. A piece has so many values at most. */
-enum { LEAST = 256, APART = 16, PIECE_MOST = 4096 };
+ * their distance is no power of two. A piece has so many values at most. Columns are taken from so
+ * many bytes at a time. */
+enum { LEAST = 256, APART = 16, PIECE_MOST = 4096, BLOCK = 64 << 10 };
+
+/* Planes are searched that have at most so many rows, and some for each element of a row, of which
+ * a few are coded; and steps that have so many planes. */
+enum { ROWS_LEAST = 64, ROWS_BY_ROW = 4, PLANES_FEW = 4, STEP_MOST = 256 };
+
+/* At most this part of a full batch is kept for the next one. */
+enum { KEEP_PART = 4 };
 
 static bool have_whole_points(const struct zbatch *b, int n)
 {
@@ -24,6 +32,12 @@ static bool have_whole_points(const struct zbatch *b, int n)
         if (b->patch[i].length % point)
             return false;
     return true;
+}
+
+/* Looks that are long are taken at batches 1, 2, 4, 8, ... of those that are alike. */
+static bool looks_at(unsigned batches)
+{
+    return (batches & (batches + 1)) == 0;
 }
 
 /* Without a range there is one bound for all components. Apart they are smaller if values agree
@@ -36,7 +50,7 @@ static int look_near(struct zfile *f, const struct zbatch *b, const unsigned cha
     struct zdata *known = &f->data;
     if (b->longest > PIECE_MOST || zmpi_bound_needs_range(&bound) || !isfinite(b->abs_bound))
         return 1;
-    const bool looks = (known->near_batches & (known->near_batches + 1)) == 0;
+    const bool looks = looks_at(known->near_batches);
     known->near_batches++;
     if (looks) {
         const int n =
@@ -128,18 +142,62 @@ static size_t row_of(const struct zbatch *b, size_t n, size_t points)
     return b->row > n && b->row % n == 0 && points % (b->row / n) == 0 ? b->row / n : 0;
 }
 
-/* Rows and planes of a component: those of the calls, else as they lie in the file. `planes`: rows
- * of a plane, as the data look. */
-static void shape(const struct zbatch *b, const struct zmpi_extent *all, size_t n, size_t planes,
-                  struct zpiece *piece)
+/* Sets the shapes that a component may have: elements of a row, 0: one row; rows of a plane, 0: one
+ * plane. The first is that of the calls, else as the component lies in the file. `planes`: rows of
+ * a plane, as the data look. Of blocks that come again, such as a cell in each step, all planes
+ * together may be those of an array: then the plane before is the same block, one step earlier. */
+static struct zchoice shapes_of(const struct zbatch *b, const struct zmpi_extent *all, size_t n,
+                                size_t planes)
 {
-    const size_t points = all->run / (n * zmpi_type_size(b->element)), row = row_of(b, n, points);
-    piece->row = row ? row : all->levels ? points : 0;
-    piece->rows = row ? b->rows : 0;
-    if (!piece->rows && all->levels)
-        piece->rows = points > piece->row ? points / piece->row : all->count[0];
-    if (!piece->rows)
-        piece->rows = planes;
+    const uint64_t point = n * zmpi_type_size(b->element);
+    const size_t points = all->run / point, row = row_of(b, n, points);
+    struct zchoice s = {.row = row ? row : all->levels ? points : 0, .count = 1};
+    size_t block = s.row ? points / s.row : 0;
+    s.rows[0] = row ? b->rows : 0;
+    if (!s.rows[0] && all->levels)
+        s.rows[0] = points > s.row ? block : all->count[0];
+    if (!s.rows[0])
+        s.rows[0] = planes;
+    if (!s.row || !s.rows[0] || all->bytes / point % (s.row * s.rows[0]))
+        return s;
+    for (unsigned i = 0; i + 1 < all->levels; i++) {
+        block *= all->count[i];
+        if (block > s.rows[0])
+            s.rows[s.count++] = block;
+    }
+    return s;
+}
+
+/* Of planes of rows[0], rows[1], ... rows, the number of those in which this column is smallest. */
+static size_t choose(const struct zfile *f, const struct zbatch *b, const unsigned char *column,
+                     size_t points, size_t row, const size_t rows[], size_t n)
+{
+    const struct zmpi_bound bound = zfile_bound(f, b->element);
+    const struct zmpi_column data = {column, points, 1};
+    enum zmpi_variant variant;
+    return zmpi_shape_choose(b->element, &bound, f->options.threshold,
+                             zmpi_options_encoder(&f->options, &variant), &data, row, rows, n);
+}
+
+_Static_assert((int)ZPARTS_MOST <= (int)ZCHOICES, "a choice for each part");
+
+/* Chooses the shapes of part k's components, or takes those of the batch before. */
+static const struct zchoice *choices(struct zfile *f, const struct zbatch *b,
+                                     const struct column *column, size_t n, size_t first, size_t k,
+                                     const struct zmpi_extent *all, size_t planes)
+{
+    const size_t width = zmpi_type_size(b->element), points = all->bytes / (n * width);
+    const struct zchoice s = shapes_of(b, all, n, planes);
+    struct zchoice *known = &f->data.choice[k];
+    if (known->row != s.row || known->count != s.count ||
+        memcmp(known->rows, s.rows, sizeof s.rows) != 0)
+        *known = s;
+    if (looks_at(known->batches) && known->batches != 1) /* the second is like the first */
+        for (size_t c = 0; c < n; c++)
+            known->best[c] = (unsigned char)choose(f, b, column[c].data + first * width, points,
+                                                   s.row, s.rows, s.count);
+    known->batches++;
+    return known;
 }
 
 /* Makes the extent of component c from that of all n. */
@@ -163,12 +221,14 @@ static enum zmpi_status place(const struct zbatch *b, const struct zmpi_extent *
     return zmpi_extent_close(e);
 }
 
-/* Encodes the points of a part, which begin with `first`. */
+/* Encodes the points of part k, which begin with `first`. */
 static int encode_part(struct zfile *f, const struct zbatch *b, const struct column *column,
-                       size_t n, size_t first, const struct zmpi_extent *all, size_t planes)
+                       size_t n, size_t first, size_t k, const struct zmpi_extent *all,
+                       size_t planes)
 {
     const size_t width = zmpi_type_size(b->element);
     const uint64_t order = f->log.last_here = zencode_order(f);
+    const struct zchoice *choice = choices(f, b, column, n, first, k, all, planes);
     enum zmpi_status status = ZMPI_OK;
     int rc = MPI_SUCCESS;
     for (size_t c = 0; c < n && !rc && !status; c++) {
@@ -176,93 +236,178 @@ static int encode_part(struct zfile *f, const struct zbatch *b, const struct col
                                .element = b->element,
                                .range = &column[c].range,
                                .fills = &column[c].fills,
+                               .row = choice->row,
+                               .rows = choice->rows[choice->best[c]],
                                .component = (int)c,
                                .order = &order};
-        shape(b, all, n, planes, &piece);
         status = place(b, all, n, c, &piece.extent);
         rc = status ? MPI_SUCCESS : zencode_resolved(f, &piece, column[c].abs_bound, b->keep);
     }
     return status ? zfile_raise_status(f, status, "staging") : rc;
 }
 
-/* Returns the rows of a plane, of rows without gaps, as their data look; 0: none. A batch may end
- * inside a plane: then the search takes a number of rows with many divisors. */
-static size_t planes_of(const struct zfile *f, const struct zbatch *b, const void *data,
-                        size_t points, size_t row)
+/* Sets rows[] to numbers of rows of which planes of this column may be; returns how many. */
+static size_t planes_of(const struct zfile *f, const struct zbatch *b, const unsigned char *column,
+                        size_t points, size_t row, size_t unit, size_t most, size_t rows[],
+                        size_t n)
 {
-    static const size_t multiple[] = {1, 720, 448};
     const struct zmpi_bound bound = zfile_bound(f, b->element);
-    size_t planes = 0;
-    for (size_t i = 0; i < sizeof multiple / sizeof *multiple && !planes; i++) {
-        const size_t some = points / row / multiple[i] * multiple[i] * row;
-        const struct zmpi_column column = {data, some, 1};
-        planes = zmpi_shape_planes(b->element, &bound, f->options.threshold, &column, some, row);
-    }
-    return planes;
+    const struct zmpi_column data = {column, points, 1};
+    return zmpi_shape_planes(b->element, &bound, f->options.threshold, &data, row, unit, most, rows,
+                             n);
 }
 
-/* Encodes a part without gaps: its whole planes, and what is left. */
-static int encode_rows(struct zfile *f, const struct zbatch *b, const struct column *column,
-                       size_t n, size_t first, const struct zmpi_extent *all)
+/* Finds planes in rows without gaps, and steps of planes, as their data look. Samples find a few
+ * that are nearly alike, since the rows beside the right one agree as well; coded chunks tell. */
+static void find_planes(const struct zfile *f, const struct zbatch *b, const unsigned char *data,
+                        size_t points, struct zplanes *known)
 {
-    const size_t width = zmpi_type_size(b->element), points = all->run / (n * width),
-                 row = row_of(b, n, points);
-    const size_t planes =
-        row && !b->rows ? planes_of(f, b, column[0].data + first * width, points, row) : 0;
-    const size_t whole = planes ? points / (planes * row) * (planes * row) : points;
-    const uint64_t cut = all->lo + whole * n * width;
-    const struct zmpi_extent
-        head = {.lo = all->lo, .hi = cut, .bytes = cut - all->lo, .run = cut - all->lo},
-        tail = {.lo = cut, .hi = all->hi, .bytes = all->hi - cut, .run = all->hi - cut};
-    int rc = encode_part(f, b, column, n, first, &head, planes);
-    if (!rc && whole < points)
-        rc = encode_part(f, b, column, n, first + whole, &tail, 0);
-    return rc;
+    const size_t row = known->row, most = ROWS_LEAST + ROWS_BY_ROW * row;
+    size_t rows[1 + PLANES_FEW] = {points / row}, found = 1;
+    if (!known->steps) {
+        found += planes_of(f, b, data, points, row, 1, most, rows + 1, PLANES_FEW);
+        known->rows[1] = rows[choose(f, b, data, points, row, rows, found)];
+        known->rows[1] = known->rows[1] < rows[0] ? known->rows[1] : 0;
+    }
+    const size_t planes = known->rows[1], step = known->rows[0];
+    if (!planes)
+        return;
+    rows[0] = planes;
+    found = 1;
+    if (step && 2 * step * row <= points)
+        rows[found++] = step;
+    if (!known->steps)
+        found += planes_of(f, b, data, points, row, planes, STEP_MOST, rows + found, 1);
+    const size_t best = choose(f, b, data, points, row, rows, found);
+    known->steps = best > 0;
+    if (best > 0)
+        known->rows[0] = rows[best];
 }
 
-/* Takes the columns of data, which are in the order of the parts, and encodes them. */
+/* Encodes part k, without gaps: its whole steps, whole planes, and what is left. With `keep` little
+ * that is left is not encoded but stays: returns its points. */
+static size_t encode_rows(struct zfile *f, const struct zbatch *b, const struct column *column,
+                          size_t n, size_t first, size_t k, const struct zmpi_extent *all,
+                          bool keep, int *rc)
+{
+    const size_t width = zmpi_type_size(b->element);
+    size_t points = all->run / (n * width);
+    uint64_t at = all->lo;
+    const size_t row = b->rows ? 0 : row_of(b, n, points);
+    struct zplanes *known = &f->data.planes;
+    if (known->row != row)
+        *known = (struct zplanes){.row = row};
+    if (row && looks_at(known->batches))
+        find_planes(f, b, column[0].data + first * width, points, known);
+    known->batches++;
+    for (int i = known->steps ? 0 : 1; i < 3 && points && !*rc; i++) {
+        const size_t rows = i < 2 && known->rows[i] * row <= points ? known->rows[i] : 0,
+                     whole = rows ? points / (rows * row) * (rows * row) : points;
+        const uint64_t bytes = whole * n * width;
+        const struct zmpi_extent part = {.lo = at, .hi = at + bytes, .bytes = bytes, .run = bytes};
+        *rc = encode_part(f, b, column, n, first, k, &part, rows);
+        if (keep && KEEP_PART * (points - whole) <= points)
+            return points - whole;
+        points -= whole;
+        first += whole;
+        at += bytes;
+    }
+    return 0;
+}
+
+/* Returns the number of parts of which the batch mostly consists: those behind them have little,
+ * since the batch ends inside a plane or a step. */
+static size_t most_parts(const struct zparts *parts, uint64_t bytes)
+{
+    size_t end = parts->count;
+    uint64_t hi = 0, group = 0, largest = 0, before = 0, left = 0;
+    for (size_t k = 0; k < parts->count; k++) {
+        const struct zmpi_extent *e = &parts->part[k].extent;
+        if (e->lo >= hi) /* behind all others: a group begins, of parts that take turns */
+            group = 0;
+        hi = e->hi > hi ? e->hi : hi;
+        group += e->bytes;
+        before += e->bytes;
+        if (group > largest) {
+            largest = group;
+            end = k + 1;
+            left = bytes - before;
+        }
+    }
+    return KEEP_PART * left <= bytes ? end : parts->count;
+}
+
+/* Takes the columns of a batch, in the order of the parts: a block that a cache holds at a time. */
+static bool take_columns(const struct zbatch *b, const struct zparts *parts, size_t n,
+                         unsigned char *columns, size_t plane)
+{
+    const size_t width = zmpi_type_size(b->element), most = BLOCK / (n * width) * (n * width);
+    unsigned char *block = malloc(BLOCK);
+    size_t have = 0;
+    for (size_t i = 0; block && i < parts->patches; i++) {
+        const struct zpatch *p = &parts->patch[i];
+        for (size_t from = 0, some; from < p->length; from += some) {
+            some = p->length - from < most - have ? p->length - from : most - have;
+            memcpy(block + have, b->data + p->at + from, some);
+            have += some;
+            if (have < most && (i + 1 < parts->patches || from + some < p->length))
+                continue;
+            const size_t points = have / (n * width);
+            zmpi_components_split(b->element, block, points, (int)n, 1, columns, plane);
+            columns += points * width;
+            have = 0;
+        }
+    }
+    free(block);
+    return block != NULL;
+}
+
+/* Encodes the columns of a batch, but for *left points if they may be kept. */
 static int encode_columns(struct zfile *f, const struct zbatch *b, const struct zparts *parts,
-                          const unsigned char *data, uint64_t bytes, unsigned char *columns,
-                          size_t n)
+                          uint64_t bytes, const unsigned char *columns, size_t n, bool keep,
+                          size_t *left)
 {
     struct column column[ZMPI_COMPONENTS_MOST];
     const size_t width = zmpi_type_size(b->element), points = bytes / width / n,
-                 plane = points + APART;
+                 plane = points + APART, count = keep ? most_parts(parts, bytes) : parts->count;
     int rc = MPI_SUCCESS;
-    zmpi_components_split(b->element, data, points, (int)n, zruntime_threads(&f->options), columns,
-                          plane);
+    size_t first = 0, kept = 0;
     for (size_t c = 0; c < n; c++) {
         column[c].data = columns + c * plane * width;
         look_at(f, b, points, &column[c]);
     }
-    for (size_t k = 0, first = 0; k < parts->count && !rc; k++) {
+    for (size_t k = 0; k < count && !rc; k++) {
         const struct zmpi_extent *all = &parts->part[k].extent;
-        rc = all->levels ? encode_part(f, b, column, n, first, all, 0)
-                         : encode_rows(f, b, column, n, first, all);
+        const bool last = k + 1 == parts->count;
+        if (all->levels)
+            rc = encode_part(f, b, column, n, first, k, all, 0);
+        else
+            kept = encode_rows(f, b, column, n, first, k, all, keep && last, &rc);
         first += all->bytes / width / n;
     }
+    *left = rc ? 0 : points - first + kept;
     return rc;
 }
 
-int zstage_encode_components(struct zfile *f, const struct zbatch *b, uint64_t bytes, int n)
+int zstage_encode_components(struct zfile *f, const struct zbatch *b, uint64_t bytes, int n,
+                             bool keep, uint64_t *left)
 {
     const size_t width = zmpi_type_size(b->element), each = (size_t)n;
-    unsigned char *columns = malloc(bytes + each * APART * width), *data = NULL;
+    unsigned char *columns = malloc(bytes + each * APART * width);
     struct zparts parts;
     struct znote *note = znote_now(f);
+    size_t points = 0;
     int rc;
     if (note)
         note->components = n;
     const bool found = zparts_find(b, &parts);
-    if (found)
-        data = zparts_data(b, &parts);
-    if (columns && data)
-        rc = encode_columns(f, b, &parts, data, bytes, columns, each);
+    if (columns && found && take_columns(b, &parts, each, columns, bytes / width / each + APART))
+        rc = encode_columns(f, b, &parts, bytes, columns, each, keep, &points);
     else
         rc = zfile_raise_status(f, ZMPI_ERR_MEMORY, "staging");
     if (found)
         zparts_free(&parts);
     free(columns);
-    free(data);
+    *left = points * each * width;
     return rc;
 }

@@ -30,8 +30,7 @@ static bool lie_alike(const struct zpatch *first, const struct zpatch *p, size_t
 /* Does patch i lie behind the one before it as the rows from p on do? */
 static bool goes_on(const struct zpatch *p, size_t i)
 {
-    return p[i].length == p[0].length &&
-           p[i].offset - p[i - 1].offset == p[1].offset - p[0].offset;
+    return p[i].length == p[0].length && p[i].offset - p[i - 1].offset == p[1].offset - p[0].offset;
 }
 
 /* Returns how many patches from p on are rows, or planes of as many rows. A batch may begin inside
@@ -190,12 +189,4 @@ void zparts_free(struct zparts *parts)
     free(parts->patch);
     parts->patch = NULL;
     parts->count = 0;
-}
-
-unsigned char *zparts_data(const struct zbatch *b, const struct zparts *parts)
-{
-    unsigned char *data = malloc(b->used), *dst = data;
-    for (size_t i = 0; data && i < parts->patches; dst += parts->patch[i++].length)
-        memcpy(dst, b->data + parts->patch[i].at, parts->patch[i].length);
-    return data;
 }

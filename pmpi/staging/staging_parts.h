@@ -4,9 +4,9 @@
 
 #include "file/zfile.h"
 
-/* A batch is regular if it has no more parts. A component has at most two records of a part, whose
- * heads have no more bytes together. */
-enum { ZPARTS_MOST = 16, ZPARTS_HEADS = 512 };
+/* A batch is regular if it has no more parts. A component has at most three records of a part,
+ * whose heads have no more bytes together. */
+enum { ZPARTS_MOST = 16, ZPARTS_HEADS = 768 };
 
 struct zpart {
     size_t first, count;       /* patches */
@@ -22,7 +22,5 @@ struct zparts {
 /* False: the batch is not regular, or there is no memory; then *parts needs no zparts_free. */
 bool zparts_find(const struct zbatch *b, struct zparts *parts);
 void zparts_free(struct zparts *parts);
-/* Returns the batch's data in the order of the parts, to be freed; NULL: no memory. */
-unsigned char *zparts_data(const struct zbatch *b, const struct zparts *parts);
 
 #endif

@@ -58,17 +58,48 @@ Test(shape, planes)
 {
     const size_t count = (size_t)NZ * NY * NX;
     double *data = make(ZMPI_F64);
-    const struct zmpi_column all = {data, count, 1};
+    const struct zmpi_column all = {data, count, 1}, some = {data, count - 31 * NX - 5, 1};
     struct kit_random r = {5};
-    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, count, NX), NY);
-    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, count, NX + 1), 0);
-    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, count, 1), 0);
-    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, count, count), 0);
-    cr_assert_eq(zmpi_shape_planes(ZMPI_I64, &rel3, INFINITY, &all, count, NX), 0);
+    size_t rows[3];
+    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, NX, 1, 100, rows, 1), 1);
+    cr_assert_eq(rows[0], NY);
+    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &some, NX, 1, 100, rows, 3), 3);
+    cr_assert_eq(rows[0], NY);
+    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, 1, 1, 100, rows, 3), 0);
+    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, count, 1, 100, rows, 3), 0);
+    cr_assert_eq(zmpi_shape_planes(ZMPI_I64, &rel3, INFINITY, &all, NX, 1, 100, rows, 3), 0);
     for (size_t i = 0; i < count; i++)
         data[i] = kit_unit(&r);
-    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, count, NX), 0);
+    cr_assert_eq(zmpi_shape_planes(ZMPI_F64, &rel3, INFINITY, &all, NX, 1, 100, rows, 3), 0);
     free(data);
+}
+
+/* Steps of noise that hardly change: the step before predicts them. Where steps change and planes
+ * agree, the plane before does. */
+Test(shape, steps)
+{
+    enum { STEPS = 20, PLANES = 7, ROWS = 10, ROW = 16, STEP = PLANES * ROWS * ROW };
+    static const size_t rows[] = {ROWS, PLANES * ROWS};
+    static double data[STEPS * STEP];
+    const struct zmpi_bound bound = {ZMPI_ABS, 1e-5};
+    const struct zmpi_column all = {data, STEPS * STEP - 5, 1};
+    for (int still = 0; still < 2; still++) {
+        struct kit_random r = {3};
+        for (size_t i = 0; i < STEPS * STEP; i++) {
+            const size_t x = i % ROW, y = i / ROW % ROWS, z = i / ROW / ROWS % PLANES, t = i / STEP;
+            const double rough = i < STEP ? kit_unit(&r) : 0;
+            const double before = t ? data[i - STEP] : rough;
+            data[i] = still ? before + 1e-4 * sin((double)(t + x + y))
+                            : sin(0.1 * (double)(x + 2 * y + z) + 2.4 * (double)(t * t));
+        }
+        size_t step = 0;
+        if (still)
+            zmpi_shape_planes(ZMPI_F64, &bound, INFINITY, &all, ROW, ROWS, 9, &step, 1);
+        cr_assert_eq(step, still ? PLANES * ROWS : 0);
+        for (int encoder = ZMPI_FLE; encoder <= ZMPI_HUFFMAN; encoder++)
+            cr_assert_eq(zmpi_shape_choose(ZMPI_F64, &bound, INFINITY, encoder, &all, ROW, rows, 2),
+                         (size_t)still, "still %d, encoder %d", still, encoder);
+    }
 }
 
 /* Fill values do not hide it; nor does NaN. */

@@ -15,34 +15,31 @@ static void split_row(const int32_t *restrict src, int n, int32_t *restrict even
     }
 }
 
-/* Returns the row with these even and odd points, or without odd ones; it may lie in scratch[0]. */
-static const int32_t *merge_row(const struct zmpi_interp_work *w, int n, const int32_t *even,
-                                const int32_t *odd, bool by_x)
+/* Both without `by_x`: there are no odd elements. */
+static void merge_row(int32_t *restrict dst, int n, const int32_t *restrict even,
+                      const int32_t *restrict odd, bool by_x)
 {
-    const size_t m = whole((size_t)n + 1, 32) / 2;
-    int32_t *restrict dst = w->scratch[0];
     if (!by_x)
-        return even;
-    for (size_t i = 0; i < m; i++) {
+        memcpy(dst, even, (size_t)n * sizeof *dst);
+    for (int i = 0; i < n / 2 && by_x; i++) {
         dst[2 * i] = even[i];
         dst[2 * i + 1] = odd[i];
     }
-    return dst;
+    if (n & 1)
+        dst[n - 1] = by_x ? even[n / 2] : dst[n - 1];
 }
 
-static const unsigned char *merge_sizes(const struct zmpi_interp_work *w, int n,
-                                        const unsigned char *even, const unsigned char *odd,
-                                        bool by_x)
+static void merge_sizes(unsigned char *restrict dst, int n, const unsigned char *restrict even,
+                        const unsigned char *restrict odd, bool by_x)
 {
-    const size_t m = whole((size_t)n + 1, 64) / 2;
-    unsigned char *restrict dst = w->symbols;
     if (!by_x)
-        return even;
-    for (size_t i = 0; i < m; i++) {
+        memcpy(dst, even, (size_t)n);
+    for (int i = 0; i < n / 2 && by_x; i++) {
         dst[2 * i] = even[i];
         dst[2 * i + 1] = odd[i];
     }
-    return dst;
+    if (n & 1)
+        dst[n - 1] = by_x ? even[n / 2] : dst[n - 1];
 }
 
 /* Returns the class of row z, y of a level, apart from its axis x; z and y become the row's place
@@ -342,25 +339,22 @@ static void join_strip(struct zmpi_interp_work *w, unsigned l, unsigned axes, un
                        *even = &w->level[l].of[p & ~(unsigned)ZMPI_AXIS_X];
     const struct cells *to = l ? &w->level[l - 1].of[0] : &w->flat;
     const int n = to->n[2], z = joined_z(axes, p, s->z), dy = axes & ZMPI_AXIS_Y ? 2 : 1;
-    const size_t bytes = (size_t)n * sizeof(int32_t);
     if (!l && !decode && !w->wanted)
         return;
     for (int k = s->y; k < s->y + s->rows; k++) {
         const int y = dy * k + !!(p & ZMPI_AXIS_Y);
         const struct strip row = strip_of(to, z, y, 1);
+        int32_t *value = l ? row_of(to, z, y) : w->scratch[0];
         if (!decode && (w->lag || !l))
-            memcpy(whole_of(to, z, y),
-                   merge_row(w, n, whole_of(even, s->z, k), whole_of(odd, s->z, k), by_x), bytes);
-        if (!l && !decode)
-            continue;
-        const int32_t *value = merge_row(w, n, row_of(even, s->z, k), row_of(odd, s->z, k), by_x);
-        if (!l) {
+            merge_row(whole_of(to, z, y), n, whole_of(even, s->z, k), whole_of(odd, s->z, k), by_x);
+        if (l || decode)
+            merge_row(value, l ? n : (int)whole((size_t)n, 32), row_of(even, s->z, k),
+                      row_of(odd, s->z, k), by_x);
+        if (!l && decode)
             give_whole(w, value, &row);
+        if (!l)
             continue;
-        }
-        memcpy(row_of(to, z, y), value, bytes);
-        memcpy(sizes_of(to, z, y),
-               merge_sizes(w, n, sizes_of(even, s->z, k), sizes_of(odd, s->z, k), by_x), (size_t)n);
+        merge_sizes(sizes_of(to, z, y), n, sizes_of(even, s->z, k), sizes_of(odd, s->z, k), by_x);
         pad_sizes(to, &row);
     }
 }

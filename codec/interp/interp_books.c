@@ -41,8 +41,8 @@ static void sort_codes(struct zmpi_interp_work *w)
     for (size_t i = 0; i < c->count; i++) {
         const unsigned s = c->pair[i] & 127;
         int32_t *code = &b->code[next[b->groups.of[c->pair[i] >> 7]]++];
-        *code = s < ZMPI_INTERP_ESCAPES ? zmpi_interp_direct(s)
-                                        : zmpi_interp_take_escape(&w->in, (unsigned char)s);
+        const int32_t taken = zmpi_interp_direct(s);
+        *code = taken < ZMPI_INTERP_RAW ? taken : zmpi_interp_take_escape(&w->in, taken);
     }
 }
 

@@ -108,7 +108,8 @@ static void fill_slots(const struct table *t, uint32_t *slots)
 {
     for (unsigned s = 0; s < t->symbols; s++)
         for (uint32_t k = 0; k < t->frequency[s]; k++)
-            slots[t->first[s] + k] = s | k << 7 | (uint32_t)(t->frequency[s] - 1) << 20;
+            slots[t->first[s] + k] = k | ((uint32_t)zmpi_interp_direct(s) & 255) << PRECISION |
+                                     (uint32_t)(t->frequency[s] - 1) << 20;
 }
 
 bool zmpi_interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, size_t size)
@@ -133,7 +134,7 @@ bool zmpi_interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, si
     for (unsigned k = 0; k < CONTEXTS; k++) {
         const uint32_t table = (uint32_t)of[k] << PRECISION, first = w->slots[table];
         w->in.table[k] = table;
-        w->in.zero[k] = (uint16_t)(first & 127 ? 0 : (first >> 20) + 1);
+        w->in.zero[k] = (uint16_t)(first >> PRECISION & 255 ? 0 : (first >> 20) + 1);
     }
     const unsigned char *at = b.at, *end = src + size; /* the next part begins at a whole byte */
     const size_t states = (size_t)4 << log_lanes;
@@ -175,9 +176,9 @@ bool zmpi_interp_unpacked(const struct zmpi_interp_work *w)
     return in->end - in->at < 4;
 }
 
-int32_t zmpi_interp_take_escape(struct unrans *in, unsigned char symbol)
+int32_t zmpi_interp_take_escape(struct unrans *in, int32_t raw)
 {
-    const unsigned e = symbol - ESCAPES;
+    const unsigned e = (unsigned)raw - ZMPI_INTERP_RAW;
     const uint32_t value = take_bits(&in->extra, e + 3);
     const uint32_t size = (value >> 1) + 4 * ((1u << e) - 1) + DIRECT + 1;
     return (int32_t)(value & 1 ? 0 - size : size);

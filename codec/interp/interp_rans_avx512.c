@@ -38,9 +38,8 @@ TARGET static ALWAYS_INLINE __m512i take_slots(const struct unrans *in, struct c
         const __m512i place =
             _mm512_max_epi32(in_slots, _mm512_sub_epi32(zero, _mm512_set1_epi32(1)));
         slot = _mm512_i32gather_epi32(_mm512_or_epi32(table, place), in->slots, 4);
-        const __m512i more =
-            _mm512_add_epi32(_mm512_add_epi32(y, _mm512_sub_epi32(in_slots, place)),
-                             _mm512_and_si512(_mm512_srli_epi32(slot, 7), within));
+        const __m512i more = _mm512_add_epi32(
+            _mm512_add_epi32(y, _mm512_sub_epi32(in_slots, place)), _mm512_and_si512(slot, within));
         next = _mm512_add_epi32(_mm512_mullo_epi32(_mm512_srli_epi32(slot, 20), y), more);
     }
     const __mmask16 low = _mm512_mask_testn_epi32_mask(row, next, above);
@@ -84,7 +83,7 @@ TARGET static ALWAYS_INLINE __m512i take_slots_of_4(const struct unrans *in, str
     for (; i < n; i++) {
         uint64_t *state = &x[i % 4];
         const uint32_t s = in->slots[((uint32_t)group[i] << PRECISION) + (*state & WITHIN)];
-        const uint32_t next = ((s >> 20) + 1) * (uint32_t)(*state >> PRECISION) + (s >> 7 & WITHIN);
+        const uint32_t next = ((s >> 20) + 1) * (uint32_t)(*state >> PRECISION) + (s & WITHIN);
         const uint32_t with = next << 16 | zmpi_load16(l->words);
         const bool low = next < 0x10000;
         slot[i] = s;
@@ -95,28 +94,24 @@ TARGET static ALWAYS_INLINE __m512i take_slots_of_4(const struct unrans *in, str
     return _mm512_loadu_si512(slot);
 }
 
-/* Writes the values of the symbols in slots that have no raw bits. */
-TARGET static inline void put_values(const struct row_run *r, size_t at, __m512i slot)
+/* Writes the values of the codes in slots, and returns these codes. */
+TARGET static ALWAYS_INLINE __m512i put_values(const struct row_run *r, size_t at, __m512i slot)
 {
-    const __m512i s = _mm512_and_si512(slot, _mm512_set1_epi32(127)), one = _mm512_set1_epi32(1);
-    const __m512i half = _mm512_srli_epi32(_mm512_add_epi32(s, one), 1);
-    const __m512i sign = _mm512_sub_epi32(_mm512_and_si512(s, one), one);
-    const __m512i code = _mm512_sub_epi32(_mm512_xor_si512(half, sign), sign);
+    const __m512i code = _mm512_srai_epi32(_mm512_slli_epi32(slot, 12), 24);
     const __m512i from =
         r->predicted ? _mm512_loadu_si512(r->predicted + at) : _mm512_setzero_si512();
-    _mm512_storeu_si512(r->value + at,
-                        _mm512_add_epi32(from, _mm512_sll_epi32(code, _mm_cvtsi32_si128(r->bits))));
+    _mm512_storeu_si512(
+        r->value + at, _mm512_add_epi32(from, _mm512_sllv_epi32(code, _mm512_set1_epi32(r->bits))));
+    return code;
 }
 
-/* Writes values and sizes of symbols with raw bits. */
+/* Writes values and sizes of codes with raw bits. */
 TARGET static __attribute__((noinline)) void put_escapes(struct unrans *in, const struct row_run *r,
-                                                         size_t at, const unsigned char *symbol,
-                                                         uint32_t escaped)
+                                                         size_t at, uint32_t escaped)
 {
     for (; escaped; escaped &= escaped - 1) {
-        const unsigned k = (unsigned)__builtin_ctz(escaped);
-        const int32_t code = zmpi_interp_take_escape(in, symbol[k]);
-        const size_t i = at + k;
+        const size_t i = at + (unsigned)__builtin_ctz(escaped);
+        const int32_t code = zmpi_interp_take_escape(in, r->size[i]);
         const uint32_t from = r->predicted ? (uint32_t)r->predicted[i] : 0;
         r->value[i] = (int32_t)(from + ((uint32_t)code << r->bits));
         r->size[i] = size_of(code);
@@ -218,29 +213,20 @@ TARGET static ALWAYS_INLINE __m512i take_elements(struct unrans *in, const struc
     __m512i zero = _mm512_permutexvar_epi16(contexts, f->zero);
     if (four)
         zero = _mm512_mask_mov_epi16(_mm512_set1_epi16(1 << PRECISION), row, zero);
-    const __m512i direct = _mm512_set1_epi16(ZMPI_INTERP_ESCAPES - 1), one = _mm512_set1_epi16(1);
     const __mmask16 row0 = (__mmask16)row, row1 = (__mmask16)(row >> LANES);
-    const __m512i slot0 =
-        take(in, (struct chosen){_mm512_castsi512_si256(group), _mm512_castsi512_si256(zero)}, row0,
-             l, four);
-    __m512i slot1 = _mm512_setzero_si512();
-    put_values(r, at, slot0);
-    if (row1) {
-        slot1 = take(in,
-                     (struct chosen){_mm512_extracti64x4_epi64(group, 1),
-                                     _mm512_extracti64x4_epi64(zero, 1)},
-                     row1, l, four);
-        put_values(r, at + LANES, slot1);
-    }
-    const __m512i s = _mm512_and_si512(join(slot0, slot1), _mm512_set1_epi16(127));
-    const __m512i size = _mm512_srli_epi16(_mm512_add_epi16(s, one), 1);
-    const __mmask32 escaped = row & _mm512_cmpgt_epu16_mask(s, direct);
+    const struct chosen low = {_mm512_castsi512_si256(group), _mm512_castsi512_si256(zero)};
+    const struct chosen high = {_mm512_extracti64x4_epi64(group, 1),
+                                _mm512_extracti64x4_epi64(zero, 1)};
+    const __m512i code0 = put_values(r, at, take(in, low, row0, l, four));
+    const __m512i code1 =
+        row1 ? put_values(r, at + LANES, take(in, high, row1, l, four)) : _mm512_setzero_si512();
+    const __m512i size = _mm512_abs_epi16(join(code0, code1)); /* RAW or more: it has raw bits */
+    const __mmask32 escaped =
+        row & _mm512_cmpgt_epu16_mask(size, _mm512_set1_epi16(ZMPI_INTERP_DIRECT));
     _mm256_storeu_si256((void *)(r->size + at), _mm512_cvtepi16_epi8(size));
     if (!escaped)
         return size;
-    unsigned char symbols[SIZES];
-    _mm256_storeu_si256((void *)symbols, _mm512_cvtepi16_epi8(s));
-    put_escapes(in, r, at, symbols, escaped);
+    put_escapes(in, r, at, escaped);
     return load_sizes(r->size + at);
 }
 

@@ -182,41 +182,38 @@ static unsigned char *put_words(const struct codes *c, const uint64_t *slots, un
                                  : put_in(c, slots, 1, end, states);
 }
 
-/* Takes the symbol that a lane's state stands for. */
-static inline __attribute__((always_inline)) unsigned
-take_symbol(struct unrans *in, unsigned context, const unsigned char **at, uint32_t *state)
+/* Takes the code that a lane's state stands for. */
+static inline __attribute__((always_inline)) int8_t
+take_code(struct unrans *in, unsigned context, const unsigned char **at, uint32_t *state)
 {
     const uint32_t word = zmpi_load16(*at), x = *state;
     const uint32_t slot = in->slots[in->table[context] + (x & (SLOTS - 1))];
-    const uint32_t next =
-        ((slot >> 20) + 1) * (x >> ZMPI_INTERP_PRECISION) + (slot >> 7 & (SLOTS - 1));
+    const uint32_t next = ((slot >> 20) + 1) * (x >> ZMPI_INTERP_PRECISION) + (slot & (SLOTS - 1));
     const uint32_t low = is_below(next, ZMPI_INTERP_LOWEST);
     *state = next << 16 * low | (word & (0 - low));
     *at += 2 * low;
-    return slot & 127;
+    return (int8_t)(slot >> ZMPI_INTERP_PRECISION);
 }
 
-/* Takes the symbols of a row; returns at least the largest of them. */
-static inline __attribute__((always_inline)) unsigned
-take_symbols(struct zmpi_interp_work *w, unsigned char *restrict symbol, size_t n, unsigned lanes)
+/* Takes the codes of a row; returns at least the largest of them. */
+static inline __attribute__((always_inline)) int
+take_codes(struct zmpi_interp_work *w, int8_t *restrict code, size_t n, unsigned lanes)
 {
     struct unrans *in = &w->in;
     const unsigned char *at = in->at, *context = w->contexts;
     uint32_t state[16];
-    unsigned most = 0;
+    int most = 0;
     memcpy(state, in->state, sizeof state);
     size_t i = 0;
     for (; i + lanes <= n; i += lanes)
 #pragma GCC unroll 16
         for (unsigned k = 0; k < lanes; k++) {
-            const unsigned s = take_symbol(in, context[i + k], &at, &state[k]);
-            symbol[i + k] = (unsigned char)s;
-            most = s > most ? s : most;
+            code[i + k] = take_code(in, context[i + k], &at, &state[k]);
+            most = code[i + k] > most ? code[i + k] : most;
         }
     for (unsigned k = 0; i < n; k++, i++) {
-        const unsigned s = take_symbol(in, context[i], &at, &state[k]);
-        symbol[i] = (unsigned char)s;
-        most = s > most ? s : most;
+        code[i] = take_code(in, context[i], &at, &state[k]);
+        most = code[i] > most ? code[i] : most;
     }
     memcpy(in->state, state, sizeof state);
     zmpi_interp_taken(in, at);
@@ -245,13 +242,10 @@ static void put_row(struct zmpi_interp_work *w, const int32_t *code,
         }
 }
 
-/* Takes a row's codes from w->given and finds their symbols. True: some symbols would have raw
- * bits. */
-static bool take_given(struct zmpi_interp_work *w, int32_t *restrict code,
-                       unsigned char *restrict symbol, size_t n)
+/* Takes a row's codes from w->given. */
+static void take_given(struct zmpi_interp_work *w, int32_t *restrict code, size_t n)
 {
     struct given *g = &w->given;
-    unsigned most = 0;
     for (size_t i = 0; i < n; i++) {
         const unsigned k = g->of[w->contexts[i]];
         const int32_t *next = g->next[k];
@@ -259,34 +253,27 @@ static bool take_given(struct zmpi_interp_work *w, int32_t *restrict code,
         code[i] = any ? *next : 0;
         g->next[k] = next + any;
         g->over |= !any;
-        symbol[i] = symbol_of(code[i]);
-        most = symbol[i] > most ? symbol[i] : most;
     }
-    return most >= ZMPI_INTERP_ESCAPES;
 }
 
 /* Takes a row's codes and sizes; its contexts are in w->contexts. */
 static void take_row(struct zmpi_interp_work *w, int32_t *restrict code,
-                     unsigned char *restrict symbol, unsigned char *restrict size, size_t n)
+                     unsigned char *restrict size, size_t n)
 {
-    const bool any = w->books ? take_given(w, code, symbol, n)
-                              : (w->in.mask == 3 ? take_symbols(w, symbol, n, 4)
-                                                 : take_symbols(w, symbol, n, w->in.mask + 1)) >=
-                                    ZMPI_INTERP_ESCAPES;
-    const size_t m = whole(n, 32);
-    for (size_t i = 0; i < m; i++)
-        size[i] = (unsigned char)((symbol[i] + 1) / 2);
-    for (size_t i = 0; i < n && any; i++) {
-        if (symbol[i] < ZMPI_INTERP_ESCAPES)
-            continue;
-        if (!w->books)
-            code[i] = zmpi_interp_take_escape(&w->in, symbol[i]);
+    int8_t *restrict taken = (int8_t *)w->symbols;
+    int most = 0;
+    if (w->books)
+        take_given(w, code, n);
+    else
+        most =
+            w->in.mask == 3 ? take_codes(w, taken, n, 4) : take_codes(w, taken, n, w->in.mask + 1);
+    for (size_t i = 0; i < n && !w->books; i++)
+        code[i] = taken[i];
+    for (size_t i = 0; i < n && most >= ZMPI_INTERP_RAW; i++)
+        if (code[i] >= ZMPI_INTERP_RAW)
+            code[i] = zmpi_interp_take_escape(&w->in, code[i]);
+    for (size_t i = 0; i < n; i++)
         size[i] = size_of(code[i]);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const int32_t c = zmpi_interp_direct(symbol[i]);
-        code[i] = symbol[i] < ZMPI_INTERP_ESCAPES ? c : code[i];
-    }
 }
 
 /* Makes codes of values less predictions, in steps of 2^bits; the values become the decoded ones.
@@ -381,7 +368,7 @@ static void take_strip(struct zmpi_interp_work *w, const struct cells *c, const 
         fetch_ahead(&r.ahead, k);
         if (!by->anchors)
             make_contexts(w, c, &row, by->sums ? by->sums + at : NULL, by->axes);
-        take_row(w, code, w->symbols, r.size + at, row.n);
+        take_row(w, code, r.size + at, row.n);
         pad_sizes(c, &row);
         reconstruct(value + at, by->predicted ? by->predicted + at : NULL, code, row.n, by->bits);
     }

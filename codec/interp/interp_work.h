@@ -53,8 +53,9 @@ static inline unsigned char size_of(int32_t code)
 
 enum {
     ZMPI_INTERP_PRECISION = 12,
-    ZMPI_INTERP_DIRECT = 24, /* largest magnitude with a symbol of its own */
-    ZMPI_INTERP_ESCAPES = 49 /* the first symbol that has raw bits */
+    ZMPI_INTERP_DIRECT = 24,  /* largest magnitude with a symbol of its own */
+    ZMPI_INTERP_ESCAPES = 49, /* the first symbol that has raw bits */
+    ZMPI_INTERP_RAW = 64 /* the decoder's code for it, and the next ones for those that follow */
 };
 
 /* The symbol of a code; for large codes only one that says that they have raw bits. */
@@ -64,10 +65,12 @@ static inline unsigned char symbol_of(int32_t code)
     return (unsigned char)(a > ZMPI_INTERP_DIRECT ? ZMPI_INTERP_ESCAPES : 2 * a - (code > 0));
 }
 
-/* The code of a symbol without raw bits. */
+/* The code of a symbol; RAW or more, if there are raw bits. */
 static inline int32_t zmpi_interp_direct(unsigned symbol)
 {
     const int32_t half = (int32_t)((symbol + 1) / 2);
+    if (symbol >= ZMPI_INTERP_ESCAPES)
+        return (int32_t)symbol + ZMPI_INTERP_RAW - ZMPI_INTERP_ESCAPES;
     return symbol & 1 ? half : -half;
 }
 
@@ -139,7 +142,8 @@ struct unrans {
     unsigned mask; /* lanes - 1 */
     const unsigned char *at, *end;
     bool over;
-    const uint32_t *slots; /* of all tables: symbol (7 bits), place in its slots, frequency - 1 */
+    const uint32_t *slots; /* of all tables: place in the symbol's slots (12 bits), code (8 bits, as
+                              zmpi_interp_direct has it), frequency - 1 */
     uint32_t table[32];    /* where the table of each context begins */
     uint16_t zero[32];     /* the frequency of code 0 there */
     struct bits extra;
@@ -405,8 +409,8 @@ static inline void zmpi_interp_taken(struct unrans *in, const unsigned char *at)
     in->over |= at > in->end;
     in->at = at > in->end ? in->end : at;
 }
-/* Returns the code of a symbol with raw bits. */
-int32_t zmpi_interp_take_escape(struct unrans *in, unsigned char symbol);
+/* Returns the code that has raw bits in place of one that says so. */
+int32_t zmpi_interp_take_escape(struct unrans *in, int32_t raw);
 /* Fills up the last byte of raw bits. */
 void zmpi_interp_put_rest(struct zmpi_interp_work *w);
 /* Writes tables, escapes and words of w->codes to dst and returns the size; 0: it is not below

@@ -1,6 +1,7 @@
 /* interp_choose.c - chooses how an array is predicted (format.md 4.10): by the families and axes
  * that cost least in a few sample tiles. If the data were decoded by a set before, that set comes
  * first. */
+#include <math.h>
 #include <string.h>
 
 #include "interp/interp.h"
@@ -10,8 +11,20 @@
 /* Some twenty sets are measured on samples, which are a small part of a large array. */
 enum { SAMPLES = 4, SMALL = 1 << 15, RECALLED = 1 << 12 };
 
-/* Planes must be smaller by this much. */
+/* Planes must be smaller by this much: they take longer. */
 #define PLANES_GAIN 0.04
+
+/* A set with other ways, shift or steps than the best of its family has the same samples: after s
+ * of them it is given up if it takes more by NEAR / s. */
+#define NEAR 0.02
+
+/* Bits for each element: by all samples, and by the first ones, from one on. */
+struct cost {
+    double bits, first[SAMPLES];
+    size_t elements; /* of a sample, at most */
+};
+
+static const struct cost endless = {1e300, {1e300, 1e300, 1e300, 1e300}, 0};
 
 struct choice {
     const struct zmpi_plan *plan;
@@ -22,10 +35,10 @@ struct choice {
     size_t samples;                /* at most */
     bool chunks;                   /* samples are chunks of the set's tiles */
     struct zmpi_interp_set best;
-    double least; /* bits for each element */
+    struct cost least;
     struct {
         struct zmpi_interp_set set;
-        double bits;
+        struct cost cost;
     } of[ZMPI_INTERP_PLANES + 1]; /* the best set of each family */
     bool known;                   /* the data seem to be decoded by it */
     bool tells;                   /* decoded values give their integers back */
@@ -76,15 +89,16 @@ static void sample_place(size_t s, const size_t words[3], const size_t tile[3],
     }
 }
 
-/* Bits for each element by the set. choose: first chooses its ways, by the middle sample. Stops
- * where fresh data take more than `most`, before the last sample: then `bits` is more. */
-static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, double most,
-                    double *bits, bool *known)
+/* Measures what the set costs. choose: first chooses its ways, by the middle sample. Stops where
+ * fresh data take more than `most`: then the cost is endless. */
+static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose,
+                    const struct cost *most, struct cost *cost, bool *known)
 {
     *known = true;
+    *cost = endless;
     const struct zmpi_plan *p = c->plan;
     size_t tile[3], grid[3], tiles = 1;
-    uint64_t cost = 0;
+    uint64_t sum = 0;
     sample_tile(c, set, tile);
     if (set->family != ZMPI_INTERP_LORENZO) {
         const unsigned levels = zmpi_interp_levels(set->axes, tile);
@@ -101,38 +115,55 @@ static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, 
         tiles *= grid[i];
     }
     const size_t samples = tiles < c->samples ? tiles : c->samples;
-    const double each = 256 * (double)(samples * tile[0] * tile[1] * tile[2]);
-    for (size_t s = 0; s < samples && !(c->fresh && (double)cost > most * each); s++) {
+    const double more = set->family == ZMPI_INTERP_PLANES ? 1 + PLANES_GAIN : 1;
+    const double each = 256 * (double)(tile[0] * tile[1] * tile[2]) / more;
+    for (size_t s = 0; s < samples; s++) {
         size_t first[3];
         sample_place(s, p->words, tile, grid, first);
         const struct zmpi_rows rows = rows_at(p, c->src, first);
         enum zmpi_interp_origin origin;
-        cost += zmpi_interp_estimate(c->work, c->rule, set, choose && s == 0, tile, &rows, &origin);
+        sum += zmpi_interp_estimate(c->work, c->rule, set, choose && s == 0, tile, &rows, &origin);
         *known &= origin == ZMPI_INTERP_DECODED_BY_IT;
         c->fresh &= origin == ZMPI_INTERP_FRESH;
+        cost->first[s] = (double)sum / each / (double)(s + 1);
+        if (c->fresh &&
+            (cost->first[s] > most->first[s] || (double)sum / each > most->bits * (double)samples))
+            return true;
     }
-    *bits = (double)cost / each;
+    cost->bits = cost->first[samples - 1];
+    cost->elements = c->elements;
     return true;
+}
+
+/* What a set may cost to be of interest. */
+static struct cost limit(const struct choice *c, const struct zmpi_interp_set *set)
+{
+    const struct cost *own = &c->of[set->family].cost;
+    const struct zmpi_interp_set *best = &c->of[set->family].set;
+    struct cost most = endless;
+    most.bits = fmax(own->bits, c->least.bits);
+    if (own->elements == c->elements && set->axes == best->axes && set->lag == best->lag)
+        for (int s = 0; s < SAMPLES; s++)
+            most.first[s] = own->first[s] * (1 + NEAR / (s + 1));
+    return most;
 }
 
 static bool try_set(struct choice *c, struct zmpi_interp_set *set, bool choose)
 {
-    double bits;
+    struct cost cost;
     bool known;
     if (!c->tells && set->family != ZMPI_INTERP_LORENZO) /* decoded data would not be recognised */
         return true;
-    const double most = c->of[set->family].bits;
-    if (!measure(c, set, choose, most > c->least ? most : c->least, &bits, &known))
+    const struct cost most = limit(c, set);
+    if (!measure(c, set, choose, &most, &cost, &known))
         return false;
-    if (set->family == ZMPI_INTERP_PLANES) /* planes take longer */
-        bits *= 1 + PLANES_GAIN;
-    if ((known && !c->known) || (known == c->known && bits < c->least)) {
-        c->least = bits;
+    if ((known && !c->known) || (known == c->known && cost.bits < c->least.bits)) {
+        c->least = cost;
         c->known = known;
         c->best = *set;
     }
-    if (bits < c->of[set->family].bits) {
-        c->of[set->family].bits = bits;
+    if (cost.bits < c->of[set->family].cost.bits) {
+        c->of[set->family].cost = cost;
         c->of[set->family].set = *set;
     }
     return true;
@@ -146,13 +177,13 @@ static bool try_shifts(struct choice *c)
         for (int k = 1; k < ZMPI_INTERP_SHIFTS; k++) {
             struct zmpi_interp_set set = plain;
             const int shift = (int)plain.shift + by * k;
-            const double before = c->least;
+            const double before = c->least.bits;
             if (shift < 0 || shift >= ZMPI_INTERP_SHIFTS)
                 break;
             set.shift = (unsigned)shift;
             if (!try_set(c, &set, false))
                 return false;
-            if (!(c->least < before))
+            if (!(c->least.bits < before))
                 break;
         }
     return true;
@@ -174,10 +205,10 @@ static void set_fine(struct zmpi_interp_set *set, int k)
 static bool try_fines(struct choice *c)
 {
     struct zmpi_interp_set set = c->best;
-    const double plain = c->least;
+    const double plain = c->least.bits;
     if (set.family == ZMPI_INTERP_LORENZO || c->known)
         return true;
-    for (int k = 1; k < FINES && (k < 3 || c->least < plain); k++) {
+    for (int k = 1; k < FINES && (k < 3 || c->least.bits < plain); k++) {
         set_fine(&set, k);
         if (!try_set(c, &set, true))
             return false;
@@ -228,7 +259,7 @@ static struct zmpi_interp_entry *entry_of(const struct choice *c, struct zmpi_in
  * which only their own set is right. Small samples decide that. */
 static bool recall(struct choice *c, size_t elements, struct zmpi_interp_entry *e)
 {
-    double bits;
+    struct cost cost;
     bool known;
     if (!e)
         return false;
@@ -244,7 +275,7 @@ static bool recall(struct choice *c, size_t elements, struct zmpi_interp_entry *
     if (set.family != ZMPI_INTERP_LORENZO)
         set.levels = zmpi_interp_levels(set.axes, tile);
     const bool measured =
-        set.levels <= e->set.levels && measure(&look, &set, false, 1e300, &bits, &known);
+        set.levels <= e->set.levels && measure(&look, &set, false, &endless, &cost, &known);
     c->work = look.work;
     if (!measured)
         return false;
@@ -288,9 +319,9 @@ static bool try_family(struct choice *c, enum zmpi_interp_family family, unsigne
         return false;
     if (family == ZMPI_INTERP_LATTICE && !try_shifts(c))
         return false;
-    while (c->of[family].bits < before) {
+    while (c->of[family].cost.bits < before) {
         const unsigned from = c->of[family].set.axes;
-        before = c->of[family].bits;
+        before = c->of[family].cost.bits;
         for (unsigned axis = 1; axis < 8; axis *= 2)
             if (from & axis && from != axis && !try_new(c, family, from & ~axis, lag, 0))
                 return false;
@@ -306,11 +337,11 @@ static bool refine(struct choice *c)
     const bool known = c->known;
     c->elements = ZMPI_INTERP_ELEMENTS;
     c->samples = 1;
-    c->least = 1e300;
+    c->least = endless;
     c->known = false;
     for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_PLANES; family++) {
         struct zmpi_interp_set set = family == (int)first.family ? first : c->of[family].set;
-        const bool far = c->of[family].bits > 1.25 * c->of[first.family].bits;
+        const bool far = c->of[family].cost.bits > 1.25 * c->of[first.family].cost.bits;
         if (family != (int)first.family && (known || far))
             continue;
         if (!try_set(c, &set, true))
@@ -328,7 +359,7 @@ static bool recognise(struct choice *c, unsigned axes, unsigned lag)
     c->chunks = true;
     c->elements = ZMPI_INTERP_ELEMENTS;
     c->samples = 1;
-    c->least = 1e300;
+    c->least = endless;
     c->known = false;
     bool done = try_set(c, &set, true);
     if (c->known)
@@ -364,7 +395,9 @@ static bool choose(struct choice *c)
         done = done && try_new(c, ZMPI_INTERP_PLANES, flat, 1, 0);
     if (lag)
         done = done && try_family(c, ZMPI_INTERP_PLANES, flat, lag);
-    done = done && try_shifts(c) && try_fines(c);
+    if (c->best.family != ZMPI_INTERP_LATTICE || c->best.axes != axes) /* else: it has its shift */
+        done = done && try_shifts(c);
+    done = done && try_fines(c);
     if (done && c->elements < ZMPI_INTERP_ELEMENTS)
         done = refine(c);
     if (done && !c->fresh)
@@ -407,11 +440,11 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
                        .rule = rule,
                        .src = src,
                        .samples = SAMPLES,
-                       .least = 1e300,
+                       .least = endless,
                        .tells = tells,
                        .fresh = true};
     for (int family = 0; family <= ZMPI_INTERP_PLANES; family++)
-        c.of[family].bits = 1e300;
+        c.of[family].cost = endless;
     c.elements = elements > (size_t)4 * ZMPI_INTERP_ELEMENTS ? SMALL : ZMPI_INTERP_ELEMENTS;
     if (c.elements == ZMPI_INTERP_ELEMENTS)
         c.samples = 2;
@@ -421,7 +454,7 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
     zmpi_interp_work_free(c.work);
     if (!done)
         return ZMPI_ERR_MEMORY;
-    if (!recalled && c.least == 1e300)
+    if (!recalled && c.least.bits >= 1e300)
         return ZMPI_ERR_UNSUPPORTED;
     zmpi_interp_tile(p->words, tile_axes(&c.best), p->tile);
     if (!recalled)

@@ -269,11 +269,12 @@ static size_t count_off(const int32_t *value, const int32_t *predicted, size_t n
 // It predicts, too.
 #include "interp/interp_planes_t.h"
 
-/* Counts the magnitudes of a row's codes in w->tried. */
+/* Counts the magnitudes of a row's codes; four counts of each take turns, since an addition waits
+ * for one to the same. */
 static void try_row(struct zmpi_interp_work *w, const int32_t *value, const int32_t *predicted,
-                    size_t n, int bits)
+                    size_t n, int bits, uint32_t counts[4][ZMPI_INTERP_MAGNITUDE + 1])
 {
-    w->off += count_off(value, predicted, n, bits);
+    w->off += w->watch ? count_off(value, predicted, n, bits) : 0;
     w->seen += n;
     const int32_t half = 1 << (bits - 1);
     int32_t *restrict code = w->scratch[3];
@@ -283,7 +284,7 @@ static void try_row(struct zmpi_interp_work *w, const int32_t *value, const int3
         code[i] = a > ZMPI_INTERP_MAGNITUDE ? ZMPI_INTERP_MAGNITUDE : a;
     }
     for (size_t i = 0; i < n; i++)
-        w->tried[code[i]]++;
+        counts[i % 4][code[i]]++;
 }
 
 /* Codes a strip. sums: as in struct coded; NULL: anchors, which have a context of their own. */
@@ -399,7 +400,7 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
     for (unsigned way = 1; way < 16; way++) {
         if (way & 7 & ~p || !(way & 7))
             continue;
-        memset(w->tried, 0, sizeof w->tried);
+        uint32_t counts[4][ZMPI_INTERP_MAGNITUDE + 1] = {{0}};
         w->seen = w->off = 0;
         for (int r = 0; r < rows; r += every) {
             const struct strip s = strip_of(c, r / c->n[1], r % c->n[1], 1);
@@ -408,11 +409,13 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
             const bool differs = w->lag && w->differs[s.z];
             if (differs) /* nothing is coded yet */
                 subtract(w->scratch[0], value, row_of(c, s.z - (int)w->lag, s.y), s.n);
-            try_row(w, differs ? w->scratch[0] : value, w->scratch[1], s.n, bits);
+            try_row(w, differs ? w->scratch[0] : value, w->scratch[1], s.n, bits, counts);
         }
+        for (unsigned a = 0; a <= ZMPI_INTERP_MAGNITUDE; a++)
+            w->tried[a] = counts[0][a] + counts[1][a] + counts[2][a] + counts[3][a];
         uint64_t cost = entropy(w->logs, w->tried, ZMPI_INTERP_MAGNITUDE + 1);
         cost += (uint64_t)w->tried[ZMPI_INTERP_MAGNITUDE] << 18; /* larger ones cost more */
-        const size_t now = zmpi_interp_known(w) ? w->off : SIZE_MAX;
+        const size_t now = w->watch && zmpi_interp_known(w) ? w->off : SIZE_MAX;
         if (now < fewest || (now == fewest && cost < least)) {
             least = cost;
             best = way;

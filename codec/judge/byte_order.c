@@ -70,13 +70,14 @@ static inline bool is_datum(uint64_t word, size_t width)
 /* Are RUN_LEAST elements all this word? Inline, as a call takes longer than they do. */
 static inline bool are_all(const unsigned char *at, size_t width, uint64_t word)
 {
+    typedef uint64_t pair __attribute__((vector_size(16)));
     const uint64_t words = width == 4 ? word << 32 | word : word;
-    uint64_t differ = 0, x;
+    pair differ = {0}, x;
     for (size_t i = 0; i < RUN_LEAST * width; i += sizeof x) {
         memcpy(&x, at + i, sizeof x);
         differ |= x ^ words;
     }
-    return differ == 0;
+    return (differ[0] | differ[1]) == 0;
 }
 
 /* Returns how many elements after this one, which is `word`, have the same bits. */

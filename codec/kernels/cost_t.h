@@ -11,6 +11,7 @@ enum { SAMPLED = ZMPI_BLOCK + 1 };
 /* Words of block elements -1 to 31, and of their neighbours along y (1), z (2) and both (3). The
  * difference along x needs element -1. Masks: all ones, or zero. */
 struct sampled {
+    unsigned kinds; /* of them: 1 in a row, whose elements have no others */
     U word[4][SAMPLED];
     U inside[4][SAMPLED]; /* does this neighbour exist? */
     U left[2][SAMPLED];   /* does the neighbour along x exist? [0]: if x is the only axis, rows
@@ -29,7 +30,7 @@ TARGET static inline void sampled_row(struct sampled *p, const struct zmpi_rows 
                                       size_t y, size_t x, size_t j, size_t n)
 {
     const unsigned char *at = rows->at + z * rows->plane + y * rows->row + x * WIDTH;
-    for (unsigned k = 0; k < 4; k++) {
+    for (unsigned k = 0; k < p->kinds; k++) {
         if ((k & 1 && y == 0) || (k & 2 && z == 0))
             continue;
         const unsigned char *from = at - (k & 1 ? rows->row : 0) - (k & 2 ? rows->plane : 0);
@@ -46,7 +47,7 @@ TARGET static inline void sampled_load(struct sampled *p, const struct shape *s,
 {
     const size_t first = block * ZMPI_BLOCK, n = block_words(s, block);
     for (size_t j = 0; j < SAMPLED; j++) {
-        for (unsigned k = 0; k < 4; k++)
+        for (unsigned k = 0; k < p->kinds; k++)
             p->word[k][j] = p->inside[k][j] = 0;
         p->left[0][j] = p->left[1][j] = (U)-1;
         p->exists[j] = j > 0 && j <= n ? (U)-1 : 0;
@@ -69,12 +70,12 @@ TARGET static inline bool sampled_integers(struct sampled *p, const struct zmpi_
         origin = rule->shift ? shift_down(origin, rule->shift) : origin;
         const U base = origin & SIGN_BIT ? origin ^ flip : origin;
         U fails = 0;
-        for (unsigned k = 0; k < 4 && rule->shift; k++)
+        for (unsigned k = 0; k < p->kinds && rule->shift; k++)
             for (size_t j = 0; j < SAMPLED; j++) {
                 fails |= shift_fails(p->word[k][j], (U)rule->magnitudes - NORMAL);
                 p->word[k][j] = shift_down(p->word[k][j], rule->shift);
             }
-        for (unsigned k = 0; k < 4; k++)
+        for (unsigned k = 0; k < p->kinds; k++)
             for (size_t j = 0; j < SAMPLED; j++) {
                 U u = p->word[k][j];
                 p->word[k][j] = ((u & SIGN_BIT ? u ^ flip : u) - base) & p->inside[k][j];
@@ -85,7 +86,7 @@ TARGET static inline bool sampled_integers(struct sampled *p, const struct zmpi_
     const struct quantizer z = quantizer_of(rule, rule->levels - 1);
     const U base = quantize(&z, value_of(origin));
     U wide = 0;
-    for (unsigned k = 0; k < 4; k++)
+    for (unsigned k = 0; k < p->kinds; k++)
         for (size_t j = 0; j < SAMPLED; j++) {
             T x = value_of(p->word[k][j]);
             wide |= FABS(x) <= z.limit ? 0 : (U)-1; /* all ones for NaN */
@@ -113,9 +114,17 @@ TARGET bool NAME(cost)(const struct zmpi_chunk_rule *rule, const size_t extent[3
     const struct shape s = shape_of(extent);
     struct sampled p;
     U d[4][SAMPLED];
+    p.kinds = extent[0] * extent[1] > 1 ? 4 : 1;
     sampled_load(&p, &s, src, position * s.blocks >> 16);
     if (!sampled_integers(&p, rule, element_at(src->at)))
         return false;
+    if (p.kinds == 1) { /* all sets with x, and all without it, are alike */
+        size_t row[2] = {0, 0};
+        sampled_cost(&p, p.word[0], p.left[0], row);
+        for (unsigned axes = 0; axes < 8; axes++)
+            cost[axes] += row[axes % 2];
+        return true;
+    }
     for (size_t j = 0; j < SAMPLED; j++) {
         d[0][j] = p.word[0][j];
         d[1][j] = p.word[0][j] - p.word[1][j];

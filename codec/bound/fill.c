@@ -198,61 +198,75 @@ struct sides {
     bool low, high, both;
 };
 
-enum { LANES = 8 }; /* of a vector; values come in whole vectors */
-
-/* The values of the call's sample, in whole vectors. Returns their number. */
-static size_t take_values(const struct zmpi_taken *t, double x[ZMPI_TAKEN_MOST])
-{
-    const size_t n = t->rows * t->row;
-    const float *narrow = (const float *)(const void *)t->copy;
-    if (t->type == ZMPI_F64)
-        memcpy(x, t->copy, n * sizeof *x);
-    for (size_t i = 0; i < n && t->type == ZMPI_F32; i++)
-        x[i] = (double)narrow[i];
-    size_t all = n;
-    for (; all % LANES; all++)
-        x[all] = x[0];
-    return all;
-}
-
 /* Of all values: the least but `least`, the largest but `most`, and those next to the middle. */
 struct inner {
-    double low[LANES], high[LANES], above[LANES], below[LANES];
+    double low, high, above, below;
 };
 
-INLINE void find_inner(const double *x, size_t n, double least, double most, struct inner *in)
+/* Compares values of T with doubles: those above `x` are above this one, which is not above it. */
+static float narrow_below(double x)
 {
-    const double middle = 0.5 * least + 0.5 * most;
-    struct inner r;
-    for (size_t i = 0; i < LANES; i++) {
-        r.low[i] = r.above[i] = INFINITY;
-        r.high[i] = r.below[i] = -INFINITY;
+    const float f = (float)x;
+    return (double)f > x ? nextafterf(f, -INFINITY) : f;
+}
+
+static double wide_below(double x)
+{
+    return x;
+}
+
+/* Without branches. Lanes beyond n have the first value. */
+#define FIND_INNER(T, U, name, below_of)                                                           \
+    INLINE void name(const T *x, size_t n, double least, double most, struct inner *in)            \
+    {                                                                                              \
+        enum { LANES = 32 / sizeof(T) };                                                           \
+        typedef T vector __attribute__((vector_size(32)));                                         \
+        typedef U mask __attribute__((vector_size(32)));                                           \
+        const T middle = below_of(0.5 * least + 0.5 * most), first = below_of(least),              \
+                last = -below_of(-most), inf = (T)INFINITY;                                        \
+        const vector none = inf - (vector){0};                                                     \
+        vector low = none, above = none, high = -none, below = -none;                              \
+        for (size_t k = 0; k < n; k += LANES) {                                                    \
+            vector v;                                                                              \
+            if (n - k >= LANES)                                                                    \
+                memcpy(&v, x + k, sizeof v);                                                       \
+            else                                                                                   \
+                for (size_t i = 0; i < LANES; i++)                                                 \
+                    v[i] = x[k + (k + i < n ? i : 0)];                                             \
+            mask m = (v > first) & (v < low);                                                      \
+            low = (vector)(((mask)v & m) | ((mask)low & ~m));                                      \
+            m = (v < last) & (v > high);                                                           \
+            high = (vector)(((mask)v & m) | ((mask)high & ~m));                                    \
+            m = (v > middle) & (v < above);                                                        \
+            above = (vector)(((mask)v & m) | ((mask)above & ~m));                                  \
+            m = (v <= middle) & (v > below);                                                       \
+            below = (vector)(((mask)v & m) | ((mask)below & ~m));                                  \
+        }                                                                                          \
+        *in = (struct inner){INFINITY, -INFINITY, INFINITY, -INFINITY};                            \
+        for (size_t i = 0; i < LANES; i++) {                                                       \
+            in->low = (double)low[i] < in->low ? (double)low[i] : in->low;                         \
+            in->high = (double)high[i] > in->high ? (double)high[i] : in->high;                    \
+            in->above = (double)above[i] < in->above ? (double)above[i] : in->above;               \
+            in->below = (double)below[i] > in->below ? (double)below[i] : in->below;               \
+        }                                                                                          \
     }
-    for (size_t k = 0; k < n; k += LANES)
-        for (size_t i = 0; i < LANES; i++) {
-            const double v = x[k + i], more = v > least ? v : (double)INFINITY,
-                         less = v < most ? v : -(double)INFINITY;
-            const double up = v > middle ? v : (double)INFINITY,
-                         down = v <= middle ? v : -(double)INFINITY;
-            r.low[i] = more < r.low[i] ? more : r.low[i];
-            r.high[i] = less > r.high[i] ? less : r.high[i];
-            r.above[i] = up < r.above[i] ? up : r.above[i];
-            r.below[i] = down > r.below[i] ? down : r.below[i];
-        }
-    for (size_t i = 1; i < LANES; i++) {
-        r.low[0] = r.low[i] < r.low[0] ? r.low[i] : r.low[0];
-        r.high[0] = r.high[i] > r.high[0] ? r.high[i] : r.high[0];
-        r.above[0] = r.above[i] < r.above[0] ? r.above[i] : r.above[0];
-        r.below[0] = r.below[i] > r.below[0] ? r.below[i] : r.below[0];
-    }
-    *in = r;
+FIND_INNER(float, int32_t, find_inner32, narrow_below)
+FIND_INNER(double, int64_t, find_inner64, wide_below)
+
+INLINE void find_inner(const struct zmpi_taken *t, const struct zmpi_range *range, struct inner *in)
+{
+    const size_t n = t->rows * t->row;
+    if (t->type == ZMPI_F32)
+        find_inner32((const float *)(const void *)t->copy, n, range->min, range->max, in);
+    else
+        find_inner64(t->copy, n, range->min, range->max, in);
 }
 
 #ifdef __x86_64__
-__attribute__((target("avx2"))) static void find_inner_avx2(const double *x, size_t n, double least,
-                                                            double most, struct inner *in)
+__attribute__((target("avx2"))) static void
+find_inner_avx2(const struct zmpi_taken *t, const struct zmpi_range *range, struct inner *in)
 {
-    find_inner(x, n, least, most, in);
+    find_inner(t, range, in);
 }
 #else
 #define find_inner_avx2 find_inner
@@ -263,16 +277,14 @@ __attribute__((target("avx2"))) static void find_inner_avx2(const double *x, siz
  * but the ends are in a third. */
 static struct sides may_stand_apart(const struct zmpi_taken *t, const struct zmpi_range *range)
 {
-    double x[ZMPI_TAKEN_MOST];
-    const size_t n = take_values(t, x);
     struct inner in;
     if (zmpi_kernels() == &zmpi_kernels_scalar)
-        find_inner(x, n, range->min, range->max, &in);
+        find_inner(t, range, &in);
     else
-        find_inner_avx2(x, n, range->min, range->max, &in);
-    return (struct sides){.low = in.below[0] <= in.low[0],
-                          .high = in.above[0] >= in.high[0],
-                          .both = in.high[0] - in.low[0] <= 0.4 * range->max - 0.4 * range->min};
+        find_inner_avx2(t, range, &in);
+    return (struct sides){.low = in.below <= in.low,
+                          .high = in.above >= in.high,
+                          .both = in.high - in.low <= 0.4 * range->max - 0.4 * range->min};
 }
 
 static bool ends_repeat(const struct zmpi_sample *s, const struct zmpi_range *range,

@@ -7,33 +7,40 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Counts a row's elements with these bits, in loops that compilers turn into vectors. */
+/* Counts the elements with these bits, a vector of each row at a time. */
 #define COUNT_BITS(T, name)                                                                        \
-    INLINE size_t name(const unsigned char *at, size_t n, T bits)                                  \
+    INLINE size_t name(const struct zmpi_sample *s, size_t n, size_t stride, T bits)               \
     {                                                                                              \
-        T found = 0;                                                                               \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            T u;                                                                                   \
-            memcpy(&u, at + i * sizeof u, sizeof u);                                               \
-            found += u == bits;                                                                    \
+        enum { LANES = 32 / sizeof(T) };                                                           \
+        typedef T vector __attribute__((vector_size(32)));                                         \
+        vector found = {0}, v;                                                                     \
+        T all = 0, one;                                                                            \
+        for (size_t k = 0; k < s->rows; k++) {                                                     \
+            const unsigned char *at = s->at + k * stride;                                          \
+            size_t i = 0;                                                                          \
+            for (; i + LANES <= n; i += LANES) {                                                   \
+                memcpy(&v, at + i * sizeof one, sizeof v);                                         \
+                found -= (vector)(v == bits);                                                      \
+            }                                                                                      \
+            for (; i < n; i++) {                                                                   \
+                memcpy(&one, at + i * sizeof one, sizeof one);                                     \
+                all += one == bits;                                                                \
+            }                                                                                      \
         }                                                                                          \
-        return found;                                                                              \
+        for (size_t i = 0; i < LANES; i++)                                                         \
+            all += found[i];                                                                       \
+        return all;                                                                                \
     }
 COUNT_BITS(uint32_t, count_bits32)
 COUNT_BITS(uint64_t, count_bits64)
 
 INLINE size_t count_ends(const struct zmpi_sample *s, uint64_t bits, bool half)
 {
-    size_t ends = 0;
-    for (size_t k = 0; k < s->rows; k++) {
-        const unsigned char *at = s->at + k * s->stride * zmpi_type_size(s->type);
-        if (s->type == ZMPI_F32)
-            ends += count_bits32(at, s->row, (uint32_t)bits);
-        else
-            ends += half ? count_bits32(at, 2 * s->row, (uint32_t)(bits >> 32))
-                         : count_bits64(at, s->row, bits);
-    }
-    return ends;
+    const size_t stride = s->stride * zmpi_type_size(s->type);
+    if (s->type == ZMPI_F32)
+        return count_bits32(s, s->row, stride, (uint32_t)bits);
+    return half ? count_bits32(s, 2 * s->row, stride, (uint32_t)(bits >> 32))
+                : count_bits64(s, s->row, stride, bits);
 }
 
 #ifdef __x86_64__

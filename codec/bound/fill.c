@@ -17,27 +17,62 @@
  */
 enum { ROWS = 64, ROW_LEAST = 32, ROW_MOST = 256, ONE_IN = 32, LEAST = 16, SHARE = 1000 };
 
-/* Samples that equal the end, and the range of those nearer to 0. */
-struct summary {
-    size_t count, ends; /* samples; samples that equal the end */
-    double min, max;    /* of the samples nearer to 0 */
+/* All samples. NaN, which is near nothing, completes the last vector. */
+enum { TOGETHER = 4 };
+struct values {
+    double *x;
+    size_t n;
 };
 
-/* Ignores values of a larger magnitude than `end`. */
-static struct summary summarize(const struct zmpi_sample *s, double end)
+/* x NULL: there is no memory. */
+static struct values values_of(const struct zmpi_sample *s)
 {
-    struct summary r = {0, 0, (double)INFINITY, -(double)INFINITY};
-    for (size_t k = 0; k < s->rows; k++)
-        for (size_t i = 0; i < s->row; i++) {
-            const double x = zmpi_sample_get(s, k, i);
-            r.count++;
-            r.ends += x == end; // NOLINT: exact on purpose
-            if (fabs(x) < fabs(end)) {
-                r.min = x < r.min ? x : r.min; /* much faster than fmin */
-                r.max = x > r.max ? x : r.max;
-            }
-        }
-    return r;
+    struct values v = {malloc((s->rows * s->row + TOGETHER) * sizeof *v.x), 0};
+    for (size_t k = 0; k < s->rows && v.x; k++)
+        for (size_t i = 0; i < s->row; i++)
+            v.x[v.n++] = zmpi_sample_get(s, k, i);
+    while (v.n % TOGETHER && v.x)
+        v.x[v.n++] = NAN;
+    return v;
+}
+
+/* Finds the range of the values between these two, +inf to -inf if there are none. */
+INLINE void between(const struct values *v, double low, double high, double *least, double *most)
+{
+    typedef double vector __attribute__((vector_size(8 * TOGETHER)));
+    typedef int64_t mask __attribute__((vector_size(8 * TOGETHER)));
+    vector min = INFINITY - (vector){0}, max = -min, x;
+    *least = INFINITY;
+    *most = -INFINITY;
+    for (size_t i = 0; i < v->n; i += TOGETHER) {
+        memcpy(&x, v->x + i, sizeof x);
+        const mask is = (x > low) & (x < high), less = is & (x < min), more = is & (x > max);
+        min = (vector)(((mask)x & less) | ((mask)min & ~less));
+        max = (vector)(((mask)x & more) | ((mask)max & ~more));
+    }
+    for (int i = 0; i < TOGETHER; i++) {
+        *least = min[i] < *least ? min[i] : *least;
+        *most = max[i] > *most ? max[i] : *most;
+    }
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void between_avx2(const struct values *v, double low,
+                                                         double high, double *least, double *most)
+{
+    between(v, low, high, least, most);
+}
+#else
+#define between_avx2 between
+#endif
+
+static void find_between(const struct values *v, double low, double high, double *least,
+                         double *most)
+{
+    if (zmpi_kernels() == &zmpi_kernels_scalar)
+        between(v, low, high, least, most);
+    else
+        between_avx2(v, low, high, least, most);
 }
 
 /* Is `end` apart from the other values? If these are all equal, both may be states (0 and 1),
@@ -55,9 +90,10 @@ static double larger(double min, double max)
     return fabs(max) >= fabs(min) ? max : min;
 }
 
-static bool repeats(const struct summary *s)
+/* Do so many of all samples repeat? */
+static bool repeats(size_t found, const struct zmpi_sample *s)
 {
-    return s->ends >= LEAST && s->ends >= s->count / SHARE;
+    return found >= LEAST && found >= s->rows * s->row / SHARE;
 }
 
 /* If the first quarter of each row has no such element, the others are not read. Shorter quarters
@@ -66,7 +102,6 @@ enum { QUARTER_LEAST = 8 };
 static bool end_repeats(const struct zmpi_sample *s, double end)
 {
     const struct zmpi_sample few = {s->type, s->at, s->rows, s->row / 4, s->stride};
-    struct summary seen = {.count = s->rows * s->row};
     const float narrow = (float)end;
     uint32_t bits32;
     uint64_t bits;
@@ -75,27 +110,31 @@ static bool end_repeats(const struct zmpi_sample *s, double end)
     bits = s->type == ZMPI_F32 ? bits32 : bits;
     if (few.row >= QUARTER_LEAST && zmpi_fill_count(&few, bits, true) == 0)
         return false;
-    seen.ends = zmpi_fill_count(s, bits, true);
-    if (s->type == ZMPI_F64 && repeats(&seen))
-        seen.ends = zmpi_fill_count(s, bits, false);
-    return repeats(&seen);
+    size_t found = zmpi_fill_count(s, bits, true);
+    if (s->type == ZMPI_F64 && repeats(found, s))
+        found = zmpi_fill_count(s, bits, false);
+    return repeats(found, s);
 }
 
-static struct zmpi_fill find(const struct zmpi_sample *s, double end)
+static struct zmpi_fill find(const struct zmpi_sample *s, const struct values *v, double end)
 {
     struct zmpi_fill fill = ZMPI_FILL_NONE;
+    double min, max, least, most;
+    size_t same = 0;
     if (!end_repeats(s, end))
         return fill;
-    const struct summary all = summarize(s, end);
-    if (!(all.min <= all.max))
+    find_between(v, -fabs(end), fabs(end), &min, &max);
+    if (!(min <= max))
         return fill;
     /* First the larger other value: of two fill values the smaller one may be far from the larger
      * one. */
-    const double next = larger(all.min, all.max);
-    const struct summary rest = summarize(s, next);
-    if (repeats(&rest) && rest.min <= rest.max && is_apart(next, rest.min, rest.max))
+    const double next = larger(min, max);
+    find_between(v, -fabs(next), fabs(next), &least, &most);
+    for (size_t i = 0; i < v->n; i++)
+        same += v->x[i] == next; // NOLINT: exact on purpose
+    if (repeats(same, s) && least <= most && is_apart(next, least, most))
         fill.least = fabs(next);
-    if (fill.least > 0 || is_apart(end, all.min, all.max))
+    if (fill.least > 0 || is_apart(end, min, max))
         fill.most = fabs(end);
     return fill;
 }
@@ -108,26 +147,12 @@ struct ends {
     double low[3], high[3];
 };
 
-static void find_between(const double *x, size_t n, double low, double high, double *least,
-                         double *most)
-{
-    *least = INFINITY;
-    *most = -INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        const bool between = (x[i] > low) & (x[i] < high);
-        const double above = between ? x[i] : (double)INFINITY;
-        const double below = between ? x[i] : -(double)INFINITY;
-        *least = above < *least ? above : *least;
-        *most = below > *most ? below : *most;
-    }
-}
-
 /* low, high: the ends of all data. */
-static struct ends find_ends(const double *x, size_t n, double low, double high)
+static struct ends find_ends(const struct values *v, double low, double high)
 {
     struct ends e = {.low = {low}, .high = {high}};
     for (int i = 1; i < 3; i++)
-        find_between(x, n, e.low[i - 1], e.high[i - 1], &e.low[i], &e.high[i]);
+        find_between(v, e.low[i - 1], e.high[i - 1], &e.low[i], &e.high[i]);
     return e;
 }
 
@@ -162,33 +187,17 @@ static void find_near(const struct zmpi_sample *s, const struct ends *e, struct 
     }
 }
 
-/* The values of samples that are within the range and below a magnitude. */
-static size_t values_of(const struct zmpi_sample *s, const struct zmpi_range *range, double below,
-                        double *x)
+/* Adds fill values among those that are within the range and below the magnitudes of `fill`.
+ * Samples must show the ends of the data. */
+static void add_near(const struct zmpi_sample *s, const struct values *v,
+                     const struct zmpi_range *range, struct zmpi_fill *fill)
 {
-    const double low = range->min, high = range->max;
-    size_t n = 0;
-    for (size_t k = 0; k < s->rows; k++)
-        for (size_t i = 0; i < s->row; i++) {
-            x[n] = zmpi_sample_get(s, k, i);
-            n += (x[n] >= low) & (x[n] <= high) & (fabs(x[n]) < below);
-        }
-    return n;
-}
-
-/* Adds fill values among those that are below the magnitudes of `fill`. Samples must show the ends
- * of the data. */
-static void add_near(const struct zmpi_sample *s, const struct zmpi_range *range,
-                     struct zmpi_fill *fill)
-{
-    double *x = malloc(s->rows * s->row * sizeof *x), low, high;
-    if (!x)
-        return;
-    const size_t n = values_of(s, range, zmpi_fill_smallest(*fill), x);
-    find_between(x, n, -(double)INFINITY, INFINITY, &low, &high);
-    const struct ends e = find_ends(x, n, low, high);
+    const double below = zmpi_fill_smallest(*fill);
+    double low, high;
+    find_between(v, fmax(nextafter(range->min, -INFINITY), -below),
+                 fmin(nextafter(range->max, INFINITY), below), &low, &high);
+    const struct ends e = find_ends(v, low, high);
     find_near(s, &e, fill);
-    free(x);
 }
 
 /* ---- a look at samples ---- */
@@ -198,90 +207,12 @@ struct sides {
     bool low, high, both;
 };
 
-/* Of all values: the least but `least`, the largest but `most`, and those next to the middle. */
-struct inner {
-    double low, high, above, below;
-};
-
-/* Compares values of T with doubles: those above `x` are above this one, which is not above it. */
-static float narrow_below(double x)
-{
-    const float f = (float)x;
-    return (double)f > x ? nextafterf(f, -INFINITY) : f;
-}
-
-static double wide_below(double x)
-{
-    return x;
-}
-
-/* Without branches. Lanes beyond n have the first value. */
-#define FIND_INNER(T, U, name, below_of)                                                           \
-    INLINE void name(const T *x, size_t n, double least, double most, struct inner *in)            \
-    {                                                                                              \
-        enum { LANES = 32 / sizeof(T) };                                                           \
-        typedef T vector __attribute__((vector_size(32)));                                         \
-        typedef U mask __attribute__((vector_size(32)));                                           \
-        const T middle = below_of(0.5 * least + 0.5 * most), first = below_of(least),              \
-                last = -below_of(-most), inf = (T)INFINITY;                                        \
-        const vector none = inf - (vector){0};                                                     \
-        vector low = none, above = none, high = -none, below = -none;                              \
-        for (size_t k = 0; k < n; k += LANES) {                                                    \
-            vector v;                                                                              \
-            if (n - k >= LANES)                                                                    \
-                memcpy(&v, x + k, sizeof v);                                                       \
-            else                                                                                   \
-                for (size_t i = 0; i < LANES; i++)                                                 \
-                    v[i] = x[k + (k + i < n ? i : 0)];                                             \
-            mask m = (v > first) & (v < low);                                                      \
-            low = (vector)(((mask)v & m) | ((mask)low & ~m));                                      \
-            m = (v < last) & (v > high);                                                           \
-            high = (vector)(((mask)v & m) | ((mask)high & ~m));                                    \
-            m = (v > middle) & (v < above);                                                        \
-            above = (vector)(((mask)v & m) | ((mask)above & ~m));                                  \
-            m = (v <= middle) & (v > below);                                                       \
-            below = (vector)(((mask)v & m) | ((mask)below & ~m));                                  \
-        }                                                                                          \
-        *in = (struct inner){INFINITY, -INFINITY, INFINITY, -INFINITY};                            \
-        for (size_t i = 0; i < LANES; i++) {                                                       \
-            in->low = (double)low[i] < in->low ? (double)low[i] : in->low;                         \
-            in->high = (double)high[i] > in->high ? (double)high[i] : in->high;                    \
-            in->above = (double)above[i] < in->above ? (double)above[i] : in->above;               \
-            in->below = (double)below[i] > in->below ? (double)below[i] : in->below;               \
-        }                                                                                          \
-    }
-FIND_INNER(float, int32_t, find_inner32, narrow_below)
-FIND_INNER(double, int64_t, find_inner64, wide_below)
-
-INLINE void find_inner(const struct zmpi_taken *t, const struct zmpi_range *range, struct inner *in)
-{
-    const size_t n = t->rows * t->row;
-    if (t->type == ZMPI_F32)
-        find_inner32((const float *)(const void *)t->copy, n, range->min, range->max, in);
-    else
-        find_inner64(t->copy, n, range->min, range->max, in);
-}
-
-#ifdef __x86_64__
-__attribute__((target("avx2"))) static void
-find_inner_avx2(const struct zmpi_taken *t, const struct zmpi_range *range, struct inner *in)
-{
-    find_inner(t, range, in);
-}
-#else
-#define find_inner_avx2 find_inner
-#endif
-
 /* The call's sample mostly shows that no end of the data is apart from the others. If an end is, or
  * two values are, the sample has at most one more value in that half of the range; or all values
  * but the ends are in a third. */
 static struct sides may_stand_apart(const struct zmpi_taken *t, const struct zmpi_range *range)
 {
-    struct inner in;
-    if (zmpi_kernels() == &zmpi_kernels_scalar)
-        find_inner(t, range, &in);
-    else
-        find_inner_avx2(t, range, &in);
+    const struct zmpi_fill_inner in = zmpi_fill_inner(t, range);
     return (struct sides){.low = in.below <= in.low,
                           .high = in.above >= in.high,
                           .both = in.high - in.low <= 0.4 * range->max - 0.4 * range->min};
@@ -301,8 +232,12 @@ static struct zmpi_fill look_at(const struct zmpi_sample *s, const struct zmpi_r
     struct zmpi_fill fill = ZMPI_FILL_NONE;
     if (s->rows * s->row < LEAST || !(range->min < range->max) || !ends_repeat(s, range, sides))
         return fill;
-    fill = find(s, larger(range->min, range->max));
-    add_near(s, range, &fill);
+    const struct values v = values_of(s);
+    if (v.x) {
+        fill = find(s, &v, larger(range->min, range->max));
+        add_near(s, &v, range, &fill);
+    }
+    free(v.x);
     return fill;
 }
 
@@ -343,9 +278,13 @@ void zmpi_fill_keep(struct zmpi_job *job, const struct zmpi_taken *t)
         t->count < LEAST || t->rows == 0)
         return;
     const struct zmpi_sample s = zmpi_taken_sample(t);
-    const struct summary few = summarize(&s, job->keep);
-    range.min = few.min;
-    range.max = few.max;
+    for (size_t i = 0; i < s.rows * s.row; i++) {
+        const double x = zmpi_sample_get(&s, 0, i);
+        if (fabs(x) < job->keep) {
+            range.min = x < range.min ? x : range.min; /* much faster than fmin */
+            range.max = x > range.max ? x : range.max;
+        }
+    }
     const struct zmpi_fill fill = zmpi_fill_look(t, &range);
     if (fill.most > 0)
         job->keep = fmin(job->keep, zmpi_fill_smallest(fill));

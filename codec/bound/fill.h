@@ -30,6 +30,12 @@ struct zmpi_fill zmpi_fill_look_at(const struct zmpi_sample *s, const struct zmp
 /* Counts the samples that are `bits`, for f32 their lower half. half: compares halves of f64, which
  * is faster and may count too many. */
 size_t zmpi_fill_count(const struct zmpi_sample *s, uint64_t bits, bool half);
+/* Of the call's sample: the least and the largest value but the ends of the range, and those above
+ * and below its middle. */
+struct zmpi_fill_inner {
+    double low, high, above, below;
+};
+struct zmpi_fill_inner zmpi_fill_inner(const struct zmpi_taken *t, const struct zmpi_range *range);
 
 /* The smaller magnitude, +inf if there is none. */
 double zmpi_fill_smallest(struct zmpi_fill fill);

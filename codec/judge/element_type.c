@@ -171,21 +171,26 @@ static size_t telling(const struct tally *t, const unsigned char *at, size_t row
 
 static void take_rows(struct tally *t, const struct zmpi_sample *s)
 {
-    const size_t together = sizeof(double) / t->width; /* they are often all zeros */
+    const size_t together = sizeof(double) / t->width; /* they often come again, or are zeros */
     for (size_t k = 0; k < s->rows; k++) {
         const unsigned char *at = s->at + k * s->stride * t->width;
         const size_t row = telling(t, at, s->row);
         for (int i = 0; i < 2; i++)
             t->part[i].before = -1;
+        uint64_t before = 0;
         t->zero_even += row < s->row && u32_at(at) == 0 ? (unsigned)(s->row - row) / 2 : 0;
-        for (size_t i = 0; i < row; i += together)
-            if (i + together <= row && u64_at(at + i * t->width) == 0)
-                t->zero_even++;
+        for (size_t i = 0; i < row; i += together) {
+            const bool whole = i + together <= row;
+            const uint64_t words = whole ? u64_at(at + i * t->width) : 0;
+            if (whole && words == before)
+                t->zero_even += u32_at(at + i * t->width) == 0;
             else if (together == 1)
                 take64(t, at, i);
             else
                 for (size_t j = i; j < i + 2 && j < row; j++)
                     take32(t, at, j);
+            before = words;
+        }
         if (t->unprintable <= s->rows * s->row * t->width / PRINTABLE) /* it may still be text */
             t->unprintable += unprintable(at, s->row * t->width);
     }

@@ -70,7 +70,8 @@ size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t m
     const uint64_t about = (cost >> 18) + raw;
     if (about + 2048 + about / 16 > most)
         return 0;
-    const bool many = w->codes.count >= ZMPI_INTERP_ELEMENTS / 2; /* 16 lanes save time, not bytes */
+    const bool many =
+        w->codes.count >= ZMPI_INTERP_ELEMENTS / 2; /* 16 lanes save time, not bytes */
     const unsigned log_lanes = about >= (many ? 4096 : 8192) ? 4 : about >= 1024 ? 2 : 0;
     const unsigned lanes = 1u << log_lanes;
     struct put p = {.at = dst};

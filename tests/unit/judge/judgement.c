@@ -101,6 +101,27 @@ Test(judgement, wrong)
     cr_assert_not(j.is_wrong);
 }
 
+/* Doubles of 20 bits, taken for f32: every other word is 0, and the others look like floats. */
+Test(judgement, short_doubles)
+{
+    struct kit_random r = {7};
+    for (int i = 0; i < N; i++)
+        wide[i] = 1 + (double)kit_below(&r, 1 << 20) / (1 << 20);
+    const struct zmpi_judgement j = judge(ZMPI_F32, wide, (size_t)2 * N);
+    expect(&j, ZMPI_F32, true, "64-bit floats, not f32");
+}
+
+/* Names such as XYZ7: their exponents and mantissas look like those of floats. */
+Test(judgement, names)
+{
+    static unsigned char names[4 * N];
+    struct kit_random r = {7};
+    for (int i = 0; i < 4 * N; i++)
+        names[i] = (unsigned char)(i % 4 == 3 ? '0' + kit_below(&r, 10) : 'A' + kit_below(&r, 26));
+    const struct zmpi_judgement j = judge(ZMPI_F32, names, N);
+    expect(&j, ZMPI_F32, true, "text");
+}
+
 /* A few wrong values of each row that is looked at, as in records: it is not plain then. */
 Test(judgement, members_of_records)
 {

@@ -34,8 +34,8 @@ struct zmpi_book {
 
 enum zmpi_huffman_sort { ZMPI_SORT_EXACT, ZMPI_SORT_APPROXIMATE };
 
-/* Lengths of a complete code. The escape and the residual 0 count as at least 1. */
-void zmpi_book_make(const uint32_t count[ZMPI_HUFFMAN_SYMBOLS], enum zmpi_huffman_sort sort,
+/* Lengths of a complete code. Counts of the escape and of the residual 0 become at least 1. */
+void zmpi_book_make(uint32_t count[ZMPI_HUFFMAN_SYMBOLS], enum zmpi_huffman_sort sort,
                     struct zmpi_book *book);
 /* Codes of a sound book as they lie in a stream: first bit lowest. */
 void zmpi_book_codes(const struct zmpi_book *book, uint16_t code[ZMPI_HUFFMAN_SYMBOLS]);

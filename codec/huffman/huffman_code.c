@@ -93,11 +93,12 @@ static size_t sort_approximate(const uint32_t *count, struct item *items)
  * Counts the codes of each length. There are two queues, of symbols and of nodes; the smaller
  * head is next. If the symbols are not quite sorted, the tree is not optimal, but still a tree.
  */
-static void count_lengths(const struct item *items, size_t n, size_t lengths[SYMBOLS])
+static void count_lengths(const struct item *items, size_t n, uint16_t lengths[SYMBOLS])
 {
+    /* Symbols, then nodes: the node above, later the depth. The caller's stack may be a small one.
+     */
     uint64_t weight[SYMBOLS];
-    /* Symbols, then nodes. The caller's stack may be a small one. */
-    uint16_t up[2 * SYMBOLS], depth[2 * SYMBOLS];
+    uint16_t up[2 * SYMBOLS];
     size_t symbol = 0, node = 0;
     for (size_t made = 0; made < n - 1; made++) {
         weight[made] = 0;
@@ -108,40 +109,38 @@ static void count_lengths(const struct item *items, size_t n, size_t lengths[SYM
         }
     }
     memset(lengths, 0, SYMBOLS * sizeof *lengths);
-    depth[2 * n - 2] = 0;
+    up[2 * n - 2] = 0;
     for (size_t i = 2 * n - 2; i-- > 0;) {
-        depth[i] = (uint16_t)(depth[up[i]] + 1);
+        up[i] = (uint16_t)(up[up[i]] + 1);
         if (i < n)
-            lengths[depth[i]]++;
+            lengths[up[i]]++;
     }
 }
 
 /* No code over LONGEST: two that are too long become one a bit shorter, and the other hangs beside
  * the longest that still can take one. */
-static void truncate_lengths(size_t lengths[SYMBOLS])
+static void truncate_lengths(uint16_t lengths[SYMBOLS])
 {
     for (size_t i = SYMBOLS - 1; i > LONGEST; i--)
         while (lengths[i] > 0) {
             size_t j = i - 2;
             while (lengths[j] == 0)
                 j--;
-            lengths[i] -= 2;
+            lengths[i] = (uint16_t)(lengths[i] - 2);
             lengths[i - 1]++;
-            lengths[j + 1] += 2;
+            lengths[j + 1] = (uint16_t)(lengths[j + 1] + 2);
             lengths[j]--;
         }
 }
 
-void zmpi_book_make(const uint32_t count[SYMBOLS], enum zmpi_huffman_sort sort,
-                    struct zmpi_book *book)
+void zmpi_book_make(uint32_t count[SYMBOLS], enum zmpi_huffman_sort sort, struct zmpi_book *book)
 {
-    uint32_t used[SYMBOLS];
     struct item items[SYMBOLS];
-    size_t lengths[SYMBOLS], i = 0;
-    memcpy(used, count, sizeof used);
-    used[ZERO] += !used[ZERO];
-    used[ZMPI_HUFFMAN_ESCAPE] += !used[ZMPI_HUFFMAN_ESCAPE];
-    size_t n = sort == ZMPI_SORT_EXACT ? sort_exact(used, items) : sort_approximate(used, items);
+    uint16_t lengths[SYMBOLS];
+    size_t i = 0;
+    count[ZERO] += !count[ZERO];
+    count[ZMPI_HUFFMAN_ESCAPE] += !count[ZMPI_HUFFMAN_ESCAPE];
+    size_t n = sort == ZMPI_SORT_EXACT ? sort_exact(count, items) : sort_approximate(count, items);
     count_lengths(items, n, lengths);
     truncate_lengths(lengths);
     memset(book, 0, sizeof *book);

@@ -54,10 +54,12 @@ static unsigned tile_axes(const struct zmpi_interp_set *set)
 }
 
 /* The extents of the samples' tiles: of the same ones for all sets, since some places take more
- * bits than others. For planes they include some earlier planes. */
+ * bits than others. Those of planes are as the set's, which decide how many planes have one `lag`
+ * before them. */
 static void sample_tile(const struct choice *c, const struct zmpi_interp_set *set, size_t tile[3])
 {
-    zmpi_interp_tile(c->plan->words, c->chunks ? tile_axes(set) : ALL_AXES, tile);
+    const bool own = c->chunks || set->family == ZMPI_INTERP_PLANES;
+    zmpi_interp_tile(c->plan->words, own ? tile_axes(set) : ALL_AXES, tile);
     while (tile[0] * tile[1] * tile[2] > c->elements) {
         int longest = tile[1] >= tile[2] ? 1 : 2;
         if (tile[0] >= tile[longest] && tile[0] >= 8 * (size_t)set->lag)
@@ -329,22 +331,25 @@ static bool try_family(struct choice *c, enum zmpi_interp_family family, unsigne
     return true;
 }
 
-/* Small samples have more of their points near their ends, and fewer levels. So one of a chunk's
- * size decides afterwards which family's best set is the best, and by which ways. */
+/* Small samples have more of their points near their ends, and fewer levels. So one or two of a
+ * chunk's size decide afterwards which family's best set is the best, and by which ways. */
 static bool refine(struct choice *c)
 {
     const struct zmpi_interp_set first = c->best;
     const bool known = c->known;
+    bool too[ZMPI_INTERP_PLANES + 1];
+    size_t sets = 0;
+    for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_PLANES; family++) {
+        const bool far = c->of[family].cost.bits > 1.25 * c->of[first.family].cost.bits;
+        sets += too[family] = family == (int)first.family || !(known || far);
+    }
     c->elements = ZMPI_INTERP_ELEMENTS;
-    c->samples = 1;
+    c->samples = sets > 1 ? 2 : 1; /* a set alone wants its ways */
     c->least = endless;
     c->known = false;
     for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_PLANES; family++) {
         struct zmpi_interp_set set = family == (int)first.family ? first : c->of[family].set;
-        const bool far = c->of[family].cost.bits > 1.25 * c->of[first.family].cost.bits;
-        if (family != (int)first.family && (known || far))
-            continue;
-        if (!try_set(c, &set, true))
+        if (too[family] && !try_set(c, &set, true))
             return false;
     }
     return true;

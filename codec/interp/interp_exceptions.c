@@ -31,8 +31,8 @@ const unsigned char *zmpi_interp_take_varint(const unsigned char *at, const unsi
 
 /* ---- exceptions ---- */
 
-/* A run of elements of kind `of`: begin <= i < end. Starts behind the run before; of the first one
- * that is one element before the tile, since between two runs there is at least one element. */
+/* A run of elements of one kind: begin <= i < end. Between two runs lies at least one element; the
+ * first one follows a run that ends at -1. */
 struct run {
     size_t begin, end;
 };

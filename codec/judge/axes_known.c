@@ -15,9 +15,9 @@ enum { TRUSTED = 32, FEW = 5 };
 #define NEAR       (17.0 / 16)
 #define MOST_TIMES 1.5
 
-/* Blocks tell something if they take TELLING bits each in the mean. After EMPTY choices in a row in
- * which all blocks told nothing, the few need not tell anything either. */
-enum { TELLING = 2, EMPTY = 8 };
+/* Blocks tell something if they take TELLING bits each in the mean. Where the few told nothing but
+ * all blocks chose the same axes ALIKE times in a row, these are right for the next such data. */
+enum { TELLING = 2, ALIKE = 8 };
 
 /* Are these two ranges of the same variable? They are if they differ by at most an eighth. */
 static bool alike(double a, double b)
@@ -65,7 +65,7 @@ static double times_least(const struct zmpi_axes_look *look, unsigned sets)
 /* Do the axes of earlier arrays suit these data, too? */
 static bool suits(const struct zmpi_axes_entry *e, const struct zmpi_axes_look *few)
 {
-    return (tells(few) || e->empty >= EMPTY) && times_least(few, e->sets) <= NEAR * e->times;
+    return tells(few) ? times_least(few, e->sets) <= NEAR * e->times : e->alike >= ALIKE;
 }
 
 void zmpi_axes_recall(struct zmpi_axes_known *known, struct zmpi_job *job, const void *src)
@@ -87,15 +87,17 @@ void zmpi_axes_recall(struct zmpi_axes_known *known, struct zmpi_job *job, const
     } else {
         zmpi_axes_look_at(cost_of, &p, &rule, src, FEW, &few);
     }
-    unsigned axes = zmpi_axes_cheapest(&few, e->sets);
+    const bool told = few.blocks > 0 && tells(&few);
+    unsigned axes = told ? zmpi_axes_cheapest(&few, e->sets) : e->last;
     if (!e->sets || !suits(e, &few)) {
         zmpi_axes_look_at(cost_of, &p, &rule, src, SIZE_MAX, &all);
         const unsigned chosen = zmpi_axes_choice(&all);
-        if (chosen == axes && tells(&few)) /* few blocks rate them worse than all do */
+        if (chosen == axes && told) /* few blocks rate them worse than all do */
             e->times = fmin(times_least(&few, e->sets), MOST_TIMES);
-        axes = chosen;
+        if (chosen != e->last || !told)
+            e->alike = chosen == e->last ? e->alike + 1 : 0;
+        e->last = axes = chosen;
         e->sets |= 1U << axes;
-        e->empty = tells(&all) ? 0 : e->empty + 1;
     }
     job->axes = ZMPI_AXES_GIVEN | axes;
 }

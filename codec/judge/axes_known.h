@@ -24,7 +24,8 @@ struct zmpi_axes_known {
         struct zmpi_bound bound; /* as the caller set it */
         double abs_bound;        /* of the last one */
         unsigned sets;           /* chosen so far (axes.h) */
-        unsigned empty;          /* choices in a row whose blocks told nothing */
+        unsigned last;           /* what all blocks chose last */
+        unsigned alike;          /* choices of it in a row about which few blocks told nothing */
         double times;            /* cost of the best set over the least cost, in few blocks; or 1 */
         unsigned uses;
     } entry[ZMPI_AXES_ARRAYS];

@@ -204,10 +204,10 @@ Test(axes_known, of_empty_arrays, .init = make_long)
         x[LONG - 4096 + i] = 16 * i;
     cr_assert_eq(recall(&few, &job, x), none, "it is taken to be empty");
     few = known;
-    few.entry[0].empty = 7;
+    few.entry[0].alike = 7;
     cr_assert_eq(recall(&few, &job, x), along_x, "all are looked at");
     cr_assert_eq(recall(&known, &job, ramp), along_x, "a few see it");
-    cr_assert_eq(known.entry[0].empty, 0);
+    cr_assert_eq(known.entry[0].alike, 0);
     free(x);
 }
 

@@ -7,17 +7,18 @@
 #include "judge/axes.h"
 #include "kernels/kernels.h"
 
-/* After TRUSTED uses all blocks choose the axes again; until then FEW blocks check them. */
-enum { TRUSTED = 32, FEW = 5 };
+/* After TRUSTED uses all blocks choose the axes again; until then FEW blocks check them. Once ALIKE
+ * looks in a row gave the same axes, one array in EACH is looked at. */
+enum { TRUSTED = 32, FEW = 5, ALIKE = 8, EACH = 4 };
 
 /* A set is good, too, if it costs at most NEAR times as much as the cheapest one. Few blocks may be
  * wrong about that ratio by MOST_TIMES. */
 #define NEAR       (17.0 / 16)
 #define MOST_TIMES 1.5
 
-/* Blocks tell something if they take TELLING bits each in the mean. Where the few told nothing but
- * all blocks chose the same axes ALIKE times in a row, these are right for the next such data. */
-enum { TELLING = 2, ALIKE = 8 };
+/* Blocks tell something if they take TELLING bits each in the mean. Where the few tell nothing,
+ * axes that ALIKE looks in a row gave suit. */
+enum { TELLING = 2 };
 
 /* Are these two ranges of the same variable? They are if they differ by at most an eighth. */
 static bool alike(double a, double b)
@@ -80,8 +81,13 @@ void zmpi_axes_recall(struct zmpi_axes_known *known, struct zmpi_job *job, const
     zmpi_chunk_cost_fn *const cost_of = p.width == 4 ? kernels->cost32 : kernels->cost64;
     struct zmpi_axes_entry *e = entry_for(known, job);
     e->abs_bound = job->abs_bound;
+    const unsigned uses = e->uses++;
+    if (uses % TRUSTED && e->alike >= ALIKE && uses % EACH) {
+        job->axes = ZMPI_AXES_GIVEN | e->last;
+        return;
+    }
     zmpi_plan_rule(job, &rule);
-    if (e->uses++ % TRUSTED == 0) {
+    if (uses % TRUSTED == 0) {
         e->sets = 0;
         e->times = 1;
     } else {
@@ -94,10 +100,10 @@ void zmpi_axes_recall(struct zmpi_axes_known *known, struct zmpi_job *job, const
         const unsigned chosen = zmpi_axes_choice(&all);
         if (chosen == axes && told) /* few blocks rate them worse than all do */
             e->times = fmin(times_least(&few, e->sets), MOST_TIMES);
-        if (chosen != e->last || !told)
-            e->alike = chosen == e->last ? e->alike + 1 : 0;
-        e->last = axes = chosen;
+        axes = chosen;
         e->sets |= 1U << axes;
     }
+    e->alike = uses && axes == e->last ? e->alike + 1 : 1;
+    e->last = axes;
     job->axes = ZMPI_AXES_GIVEN | axes;
 }

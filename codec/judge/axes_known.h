@@ -2,7 +2,8 @@
  * axes_known.h - axes that were chosen for earlier arrays: what fits one step of a simulation fits
  * the next ones (vecSZ III-E). Arrays are compared by type, extents and bound. The absolute bound
  * mostly depends on the range, so it distinguishes variables. A few blocks show whether known axes
- * still fit; every 32nd time all blocks choose again.
+ * still fit, in each array, or in every fourth where they long have; every 32nd time all blocks
+ * choose again.
  *
  * So coded bytes depend on earlier arrays, but not on the device, since the job carries the axes.
  */
@@ -24,7 +25,7 @@ struct zmpi_axes_known {
         struct zmpi_bound bound; /* as the caller set it */
         double abs_bound;        /* of the last one */
         unsigned sets;           /* chosen so far (axes.h) */
-        unsigned last;           /* what all blocks chose last */
+        unsigned last;           /* axes of the last look */
         unsigned alike;          /* choices of it in a row about which few blocks told nothing */
         double times;            /* cost of the best set over the least cost, in few blocks; or 1 */
         unsigned uses;

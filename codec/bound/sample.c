@@ -98,3 +98,25 @@ void zmpi_sample_take(struct zmpi_taken *t, enum zmpi_type type, const void *src
     else
         copy_rows(&s, width, (unsigned char *)t->copy);
 }
+
+/* Of these rows the varied ones are taken, in an order that begins all over the array. */
+enum { VARIED_ROWS = 256, VARIED_ROW = 16, VARIED_NEXT = 101 };
+
+void zmpi_sample_varied(struct zmpi_taken *t, enum zmpi_type type, const void *src, size_t count)
+{
+    const size_t width = zmpi_type_size(type), bytes = VARIED_ROW * width;
+    const size_t step = count / VARIED_ROWS & ~(size_t)1;
+    t->type = type;
+    t->src = src;
+    t->count = count;
+    t->rows = 0;
+    t->row = VARIED_ROW;
+    if (count < 2 * VARIED_ROWS * VARIED_ROW || zmpi_device_holding(src))
+        return;
+    for (size_t k = 0; k < VARIED_ROWS && t->rows < ZMPI_TAKEN_MOST / VARIED_ROW; k++) {
+        const unsigned char *at =
+            (const unsigned char *)src + k * VARIED_NEXT % VARIED_ROWS * step * width;
+        if (memcmp(at, at + width, bytes - width) != 0)
+            memcpy((unsigned char *)t->copy + t->rows++ * bytes, at, bytes);
+    }
+}

@@ -63,6 +63,10 @@ struct zmpi_taken {
 };
 
 void zmpi_sample_take(struct zmpi_taken *taken, enum zmpi_type type, const void *src, size_t count);
+/* A copy of longer rows from more places, without those whose elements are all alike: for data that
+ * are mostly zeros. Rows 0: there are none, or the call is small or in a device's memory. */
+void zmpi_sample_varied(struct zmpi_taken *taken, enum zmpi_type type, const void *src,
+                        size_t count);
 static inline struct zmpi_sample zmpi_taken_sample(const struct zmpi_taken *t)
 {
     return (struct zmpi_sample){t->type, (const unsigned char *)t->copy, t->rows, t->row, t->row};

@@ -36,7 +36,7 @@ struct kind {
     uint32_t lower, mantissa; /* masks of the lower half */
 };
 
-static const struct kind kinds[2] = {{23, 1, 255, 127, 32, 60, 8, 500, 0, 0xFFFF},
+static const struct kind kinds[2] = {{23, 1, 255, 127, 48, 60, 8, 500, 0, 0xFFFF},
                                      {20, 4, 2047, 1023, 100, 500, 1, 4000, UINT32_MAX, BELOW_F32}};
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* all functions of vectors are inlined */

@@ -53,6 +53,37 @@ Test(judgement, plain)
     }
 }
 
+/* Zeros but in a few clumps, of values of very different sizes. */
+static void make_sparse(void)
+{
+    make(0, 1);
+    for (int i = 0; i < N; i++) {
+        const double x = i % 1000 < 60 ? ldexp(1 + 0.3 * sin(i), -12 - i % 25) : 0;
+        wide[i] = x;
+        narrow[i] = (float)x;
+    }
+}
+
+Test(judgement, mostly_empty)
+{
+    make_sparse();
+    struct zmpi_judgement j = judge(ZMPI_F32, narrow, N);
+    expect(&j, ZMPI_F32, false, "clearly f32, 2^-37 to 2^-12");
+    j = judge(ZMPI_F64, wide, N);
+    expect(&j, ZMPI_F64, false, "clearly f64");
+    j = judge(ZMPI_F32, wide, (size_t)2 * N);
+    expect(&j, ZMPI_F32, true, "64-bit floats, not f32");
+    for (int i = 0; i < N; i++) {
+        const int32_t small = i % 1000 < 60 ? i : 0;
+        memcpy(&narrow[i], &small, sizeof small);
+    }
+    j = judge(ZMPI_F32, narrow, N);
+    expect(&j, ZMPI_F32, true, "integers");
+    memset(narrow, 0, sizeof narrow);
+    j = judge(ZMPI_F32, narrow, N);
+    expect(&j, ZMPI_F32, false, "as far as samples tell");
+}
+
 /* What has nothing to tell, too much, or two kinds of marks is for the judges, who find nothing. */
 Test(judgement, not_plain)
 {

@@ -102,6 +102,15 @@ rm libmpi_abi.so.1
 "$zmpi" run -v -e rel=1e-3 ./abi >out 2>&1
 lines 1 "$is_abi"
 
+# Open MPI 6: what tells it apart lies in a library behind the MPI library.
+echo 'char ompi_mpi_comm_world[8];' >open_mpi.c
+cc -shared -fPIC -o libopen_mpi.so.40 -Wl,-soname,libopen_mpi.so.40 open_mpi.c &&
+    cc -shared -fPIC -o libmpi.so.40 -Wl,-soname,libmpi.so.40 -Wl,--no-as-needed abi.c ./libopen_mpi.so.40 -Wl,-rpath,"$work" &&
+    cc -o ompi6 main.c ./libmpi.so.40 -Wl,-rpath,"$work" || fail "a program of Open MPI 6"
+"$zmpi" run -v -e rel=1e-3 ./ompi6 >out 2>&1
+lines 1 "MPI is openmpi (the program's file)\\|no libzmpi.so for its MPI, openmpi, is installed"
+rm libmpi.so.40 libopen_mpi.so.40
+
 # Alone, and programs that cannot be helped.
 "$zmpi" run -e rel=1e-3 sh -c 'exit 41' >out 2>&1
 (($? == 41)) || fail "exit status"

@@ -32,11 +32,20 @@ static bool is_first(void)
 
 /* ---- the program ---- */
 
+/* Since version 6 Open MPI's communicators lie in a library that the MPI library needs. */
+static bool is_open_mpi(const struct elf_file *library)
+{
+    for (size_t i = 0; i < library->needed_count; i++)
+        if (strncmp(library->needed[i], "libopen_mpi.so", 14) == 0)
+            return true;
+    return elf_defines(library, "ompi_mpi_comm_world");
+}
+
 static enum mpi mpi_of(const struct elf_file *library)
 {
     if (strncmp(elf_name(library), "libmpi_abi", 10) == 0)
         return MPI_ABI;
-    return elf_defines(library, "ompi_mpi_comm_world") ? OPEN_MPI : MPICH;
+    return is_open_mpi(library) ? OPEN_MPI : MPICH;
 }
 
 /* For a library that is not found here: judges by its name. */

@@ -2,8 +2,10 @@
  * that cost least in a few sample tiles. If the data were decoded by a set before, that set comes
  * first. */
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "interp/interp.h"
 #include "layout/fills.h"
 #include "layout/plan.h"
@@ -20,29 +22,35 @@ enum { SAMPLES = 4, SMALL = 1 << 15, RECALLED = 1 << 12 };
 
 /* Bits for each element: by all samples, and by the first ones, from one on. */
 struct cost {
+    bool known; /* the data seem to be decoded by the set */
     double bits, first[SAMPLES];
     size_t elements; /* of a sample, at most */
 };
 
-static const struct cost endless = {1e300, {1e300, 1e300, 1e300, 1e300}, 0};
+static const struct cost endless = {false, 1e300, {1e300, 1e300, 1e300, 1e300}, 0};
+
+struct tried {
+    struct zmpi_interp_set set;
+    struct cost cost;
+};
+
+/* Branches of a choice at most, each of which may have a thread. */
+enum { BRANCHES = 3 };
 
 struct choice {
     const struct zmpi_plan *plan;
     const struct zmpi_interp_rule *rule;
     const unsigned char *src;
-    struct zmpi_interp_work *work; /* of samples, one after another; NULL: none yet */
-    size_t elements;               /* of a sample, at most */
-    size_t samples;                /* at most */
-    bool chunks;                   /* samples are chunks of the set's tiles */
-    struct zmpi_interp_set best;
-    struct cost least;
-    struct {
-        struct zmpi_interp_set set;
-        struct cost cost;
-    } of[ZMPI_INTERP_PLANES + 1]; /* the best set of each family */
-    bool known;                   /* the data seem to be decoded by it */
-    bool tells;                   /* decoded values give their integers back */
-    bool fresh;                   /* no sample looks decoded at all */
+    struct zmpi_interp_work **work; /* the thread's, for one sample after another; NULL: none yet */
+    int threads;
+    unsigned axes, lag;                            /* of the array; 0: no lag */
+    size_t elements;                               /* of a sample, at most */
+    size_t samples;                                /* at most */
+    bool chunks;                                   /* samples are chunks of the set's tiles */
+    struct tried best, of[ZMPI_INTERP_PLANES + 1]; /* of all; of each family */
+    bool tells;                                    /* decoded values give their integers back */
+    bool fresh;                                    /* no sample looks decoded at all */
+    bool failed;                                   /* no memory */
 };
 
 #define ALL_AXES (ZMPI_AXIS_X | ZMPI_AXIS_Y | ZMPI_AXIS_Z)
@@ -72,10 +80,8 @@ static struct zmpi_rows rows_at(const struct zmpi_plan *p, const unsigned char *
                                 const size_t first[3])
 {
     const size_t row = p->words[2] * p->width, plane = p->words[1] * row;
-    return (struct zmpi_rows){.at = (unsigned char *)src + first[0] * plane + first[1] * row +
-                                    first[2] * p->width,
-                              .row = row,
-                              .plane = plane};
+    src += first[0] * plane + first[1] * row + first[2] * p->width;
+    return (struct zmpi_rows){.at = (unsigned char *)src, .row = row, .plane = plane};
 }
 
 /* Samples are far from each other along all axes; the first lies in the middle. */
@@ -92,26 +98,19 @@ static void sample_place(size_t s, const size_t words[3], const size_t tile[3],
 }
 
 /* Measures what the set costs. choose: first chooses its ways, by the middle sample. Stops where
- * fresh data take more than `most`: then the cost is endless. */
-static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose,
-                    const struct cost *most, struct cost *cost, bool *known)
+ * fresh data take more than `most`: then the cost is endless, as it is without memory. */
+static struct cost measure(struct choice *c, struct zmpi_interp_set *set, bool choose,
+                           const struct cost *most)
 {
-    *known = true;
-    *cost = endless;
+    struct cost cost = endless;
     const struct zmpi_plan *p = c->plan;
     size_t tile[3], grid[3], tiles = 1;
     uint64_t sum = 0;
     sample_tile(c, set, tile);
-    if (set->family != ZMPI_INTERP_LORENZO) {
-        const unsigned levels = zmpi_interp_levels(set->axes, tile);
-        if (choose)
-            set->levels = levels;
-        else if (levels != set->levels)
-            return false;
-    }
-    c->work = zmpi_interp_work_for(c->work, tile, set);
-    if (!c->work)
-        return false;
+    if (set->family != ZMPI_INTERP_LORENZO)
+        set->levels = zmpi_interp_levels(set->axes, tile);
+    *c->work = zmpi_interp_work_for(*c->work, tile, set);
+    c->failed |= !*c->work;
     for (int i = 0; i < 3; i++) {
         grid[i] = p->words[i] / tile[i] + (!c->chunks && p->words[i] % tile[i] != 0);
         tiles *= grid[i];
@@ -119,22 +118,26 @@ static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose,
     const size_t samples = tiles < c->samples ? tiles : c->samples;
     const double more = set->family == ZMPI_INTERP_PLANES ? 1 + PLANES_GAIN : 1;
     const double each = 256 * (double)(tile[0] * tile[1] * tile[2]) / more;
+    bool known = true;
+    if (c->failed)
+        return endless;
     for (size_t s = 0; s < samples; s++) {
         size_t first[3];
         sample_place(s, p->words, tile, grid, first);
         const struct zmpi_rows rows = rows_at(p, c->src, first);
         enum zmpi_interp_origin origin;
-        sum += zmpi_interp_estimate(c->work, c->rule, set, choose && s == 0, tile, &rows, &origin);
-        *known &= origin == ZMPI_INTERP_DECODED_BY_IT;
+        sum += zmpi_interp_estimate(*c->work, c->rule, set, choose && s == 0, tile, &rows, &origin);
+        known &= origin == ZMPI_INTERP_DECODED_BY_IT;
         c->fresh &= origin == ZMPI_INTERP_FRESH;
-        cost->first[s] = (double)sum / each / (double)(s + 1);
+        cost.first[s] = (double)sum / each / (double)(s + 1);
         if (c->fresh &&
-            (cost->first[s] > most->first[s] || (double)sum / each > most->bits * (double)samples))
-            return true;
+            (cost.first[s] > most->first[s] || (double)sum / each > most->bits * (double)samples))
+            return endless;
     }
-    cost->bits = cost->first[samples - 1];
-    cost->elements = c->elements;
-    return true;
+    cost.known = known;
+    cost.bits = cost.first[samples - 1];
+    cost.elements = c->elements;
+    return cost;
 }
 
 /* What a set may cost to be of interest. */
@@ -143,52 +146,89 @@ static struct cost limit(const struct choice *c, const struct zmpi_interp_set *s
     const struct cost *own = &c->of[set->family].cost;
     const struct zmpi_interp_set *best = &c->of[set->family].set;
     struct cost most = endless;
-    most.bits = fmax(own->bits, c->least.bits);
+    most.bits = fmax(own->bits, c->best.cost.bits);
     if (own->elements == c->elements && set->axes == best->axes && set->lag == best->lag)
         for (int s = 0; s < SAMPLES; s++)
             most.first[s] = own->first[s] * (1 + NEAR / (s + 1));
     return most;
 }
 
-static bool try_set(struct choice *c, struct zmpi_interp_set *set, bool choose)
+/* Takes a set that takes fewer bits; for the best of all, known ones come first. */
+static void take_better(struct choice *c, const struct tried *new)
 {
-    struct cost cost;
-    bool known;
-    if (!c->tells && set->family != ZMPI_INTERP_LORENZO) /* decoded data would not be recognised */
-        return true;
-    const struct cost most = limit(c, set);
-    if (!measure(c, set, choose, &most, &cost, &known))
-        return false;
-    if ((known && !c->known) || (known == c->known && cost.bits < c->least.bits)) {
-        c->least = cost;
-        c->known = known;
-        c->best = *set;
-    }
-    if (cost.bits < c->of[set->family].cost.bits) {
-        c->of[set->family].cost = cost;
-        c->of[set->family].set = *set;
-    }
-    return true;
+    struct tried *own = &c->of[new->set.family], *best = &c->best;
+    if (new->cost.bits < own->cost.bits)
+        *own = *new;
+    if (new->cost.known == best->cost.known ? new->cost.bits < best->cost.bits : new->cost.known)
+        *best = *new;
 }
 
-/* False: no memory. */
-static bool try_shifts(struct choice *c)
+static void try_set(struct choice *c, const struct zmpi_interp_set *set, bool choose)
 {
-    const struct zmpi_interp_set plain = c->best;
-    for (int by = -1; by <= 1; by += 2)
-        for (int k = 1; k < ZMPI_INTERP_SHIFTS; k++) {
-            struct zmpi_interp_set set = plain;
-            const int shift = (int)plain.shift + by * k;
-            const double before = c->least.bits;
-            if (shift < 0 || shift >= ZMPI_INTERP_SHIFTS)
-                break;
-            set.shift = (unsigned)shift;
-            if (!try_set(c, &set, false))
-                return false;
-            if (!(c->least.bits < before))
-                break;
-        }
-    return true;
+    struct tried new = {.set = *set};
+    if (!c->tells && set->family != ZMPI_INTERP_LORENZO) /* decoded data would not be recognised */
+        return;
+    const struct cost most = limit(c, set);
+    new.cost = measure(c, &new.set, choose, &most);
+    take_better(c, &new);
+}
+
+/* Parts of a choice that do not depend on each other. Each goes on from a copy of it, and finds the
+ * same whether it has a thread of its own or not. */
+struct branches {
+    struct choice of[BRANCHES];
+    void (*take)(struct choice *c, int k);
+    struct zmpi_interp_work **work; /* of each thread */
+    int first, count;
+    atomic_int taken, threads;
+};
+
+static void take_branches(void *context)
+{
+    struct branches *b = context;
+    struct zmpi_interp_work **work = &b->work[atomic_fetch_add(&b->threads, 1)];
+    for (int k; (k = b->count - 1 - atomic_fetch_add(&b->taken, 1)) >= 0;) {
+        b->of[k].work = work;
+        b->take(&b->of[k], b->first + k);
+    }
+}
+
+/* Takes the best that a branch found. */
+static void join(struct choice *c, const struct choice *branch)
+{
+    c->fresh &= branch->fresh;
+    c->failed |= branch->failed;
+    c->lag = branch->lag ? branch->lag : c->lag;
+    for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_PLANES; family++)
+        if (branch->of[family].cost.bits < c->of[family].cost.bits)
+            c->of[family] = branch->of[family];
+    take_better(c, &branch->best);
+}
+
+/* Takes branches number `first` to `last`, each by a thread if there are so many. The last one is
+ * begun first; of equal sets the first one counts. */
+static void branch(struct choice *c, void (*take)(struct choice *c, int k), int first, int last)
+{
+    const int count = last - first + 1;
+    struct branches b = {.take = take, .work = c->work, .first = first, .count = count};
+    for (int k = 0; k < count; k++)
+        b.of[k] = *c;
+    zmpi_pool_run(count < c->threads ? count : c->threads, take_branches, &b);
+    for (int k = 0; k < count; k++)
+        join(c, &b.of[k]);
+}
+
+/* Tries smaller shifts, or larger ones, as long as that helps. */
+static void try_shifts(struct choice *c, int larger)
+{
+    struct zmpi_interp_set set = c->best.set;
+    for (double before = INFINITY; c->best.cost.bits < before;) {
+        if (set.shift == (larger ? ZMPI_INTERP_SHIFTS - 1 : 0))
+            return;
+        before = c->best.cost.bits;
+        set.shift += larger ? 1 : -1u;
+        try_set(c, &set, false);
+    }
 }
 
 /* Bits that the steps of levels lack: 0, 1, 2, and all further combinations. */
@@ -202,20 +242,23 @@ static void set_fine(struct zmpi_interp_set *set, int k)
         set->fine[l] = fine[k][l < 3 ? l : 3];
 }
 
-/* Tries finer steps for coarser levels, whose errors finer levels inherit: a little finer first,
- * and more if that helps. False: no memory. */
-static bool try_fines(struct choice *c)
+static void try_fine(struct choice *c, int k)
 {
-    struct zmpi_interp_set set = c->best;
-    const double plain = c->least.bits;
-    if (set.family == ZMPI_INTERP_LORENZO || c->known)
-        return true;
-    for (int k = 1; k < FINES && (k < 3 || c->least.bits < plain); k++) {
-        set_fine(&set, k);
-        if (!try_set(c, &set, true))
-            return false;
-    }
-    return true;
+    struct zmpi_interp_set set = c->best.set;
+    set_fine(&set, k);
+    try_set(c, &set, true);
+}
+
+/* Tries finer steps for coarser levels, whose errors finer levels inherit: a little finer first,
+ * and more if that helps. */
+static void try_fines(struct choice *c)
+{
+    const double plain = c->best.cost.bits;
+    if (c->best.set.family == ZMPI_INTERP_LORENZO || c->best.cost.known)
+        return;
+    branch(c, try_fine, 1, 2);
+    if (c->best.cost.bits < plain)
+        branch(c, try_fine, 3, FINES - 1);
 }
 
 /* Every level and class gets a way, also those without points in any sample. */
@@ -261,28 +304,17 @@ static struct zmpi_interp_entry *entry_of(const struct choice *c, struct zmpi_in
  * which only their own set is right. Small samples decide that. */
 static bool recall(struct choice *c, size_t elements, struct zmpi_interp_entry *e)
 {
-    struct cost cost;
-    bool known;
-    if (!e)
-        return false;
-    e->calls++;
-    if (!(e->calls & (e->calls - 1)))
+    const unsigned before = e ? e->calls++ : 0;
+    if (!(before & (before + 1))) /* or there is none */
         return false;
     struct zmpi_interp_set set = e->set;
     struct choice look = *c;
-    size_t tile[3];
-    look.fresh = true;
     look.elements = elements / 64 > RECALLED ? elements / 64 : RECALLED;
-    sample_tile(&look, &set, tile);
-    if (set.family != ZMPI_INTERP_LORENZO)
-        set.levels = zmpi_interp_levels(set.axes, tile);
-    const bool measured =
-        set.levels <= e->set.levels && measure(&look, &set, false, &endless, &cost, &known);
-    c->work = look.work;
-    if (!measured)
+    measure(&look, &set, false, &endless);
+    if (look.failed || !look.fresh)
         return false;
-    c->best = e->set;
-    return look.fresh;
+    c->best.set = e->set;
+    return true;
 }
 
 static void remember(const struct choice *c, struct zmpi_interp_known *before,
@@ -295,119 +327,121 @@ static void remember(const struct choice *c, struct zmpi_interp_known *before,
     e->type = c->plan->type;
     memcpy(e->extent, c->plan->words, sizeof e->extent);
     e->abs_bound = c->rule->abs_bound;
-    e->set = c->best;
+    e->set = c->best.set;
 }
 
 /* ---- choices among everything ---- */
 
-static bool try_new(struct choice *c, enum zmpi_interp_family family, unsigned axes, unsigned lag,
+static void try_new(struct choice *c, enum zmpi_interp_family family, unsigned axes, unsigned lag,
                     int fine)
 {
     struct zmpi_interp_set set = plain_set(family, axes);
     set.lag = lag;
-    set.shift = c->best.shift;
+    set.shift = c->best.set.shift;
     set_fine(&set, fine);
-    return try_set(c, &set, true);
+    try_set(c, &set, true);
 }
 
-/* Tries the family along all axes, then along fewer as long as that helps. False: no memory. */
-static bool try_family(struct choice *c, enum zmpi_interp_family family, unsigned axes,
-                       unsigned lag)
+/* The lattice along all axes, whose shift the other sets get; and the lag. */
+static void begin(struct choice *c, int k)
 {
+    if (k) {
+        c->lag = zmpi_interp_find_lag(c->plan, c->rule->abs_bound, c->src);
+    } else {
+        try_new(c, ZMPI_INTERP_LATTICE, c->axes, 0, 0);
+        try_shifts(c, true);
+    }
+}
+
+/* Tries a family along all axes, then along fewer as long as that helps. */
+static void explore(struct choice *c, int k)
+{
+    const enum zmpi_interp_family family = (enum zmpi_interp_family)k;
+    const unsigned lag = family == ZMPI_INTERP_PLANES ? c->lag : 0;
+    const unsigned axes = lag ? c->axes & ~(unsigned)ZMPI_AXIS_Z : c->axes;
     double before = 1e300;
-    if (!axes)
-        return true;
-    if (!try_new(c, family, axes, lag, 0))
-        return false;
-    if (family == ZMPI_INTERP_LATTICE && !try_shifts(c))
-        return false;
+    if (family == ZMPI_INTERP_PLANES && (!lag || !axes))
+        return;
+    if (lag > 1)
+        try_new(c, family, axes, 1, 0);
+    if (family != ZMPI_INTERP_LATTICE)
+        try_new(c, family, axes, lag, 0);
     while (c->of[family].cost.bits < before) {
         const unsigned from = c->of[family].set.axes;
         before = c->of[family].cost.bits;
         for (unsigned axis = 1; axis < 8; axis *= 2)
-            if (from & axis && from != axis && !try_new(c, family, from & ~axis, lag, 0))
-                return false;
+            if (from & axis && from != axis)
+                try_new(c, family, from & ~axis, lag, 0);
     }
-    return true;
+}
+
+static void measure_chunk(struct choice *c, int family)
+{
+    struct zmpi_interp_set set =
+        family == (int)c->best.set.family ? c->best.set : c->of[family].set;
+    if (c->of[family].cost.bits < 1e300)
+        try_set(c, &set, true);
 }
 
 /* Small samples have more of their points near their ends, and fewer levels. So one or two of a
  * chunk's size decide afterwards which family's best set is the best, and by which ways. */
-static bool refine(struct choice *c)
+static void refine(struct choice *c)
 {
-    const struct zmpi_interp_set first = c->best;
-    const bool known = c->known;
-    bool too[ZMPI_INTERP_PLANES + 1];
+    struct cost *first = &c->of[c->best.set.family].cost;
+    const double most = c->best.cost.known ? 0 : 1.25 * first->bits;
     size_t sets = 0;
-    for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_PLANES; family++) {
-        const bool far = c->of[family].cost.bits > 1.25 * c->of[first.family].cost.bits;
-        sets += too[family] = family == (int)first.family || !(known || far);
+    for (struct tried *t = c->of; t <= c->of + ZMPI_INTERP_PLANES; t++) {
+        if (&t->cost != first && t->cost.bits > most)
+            t->cost = endless;
+        sets += t->cost.bits < 1e300;
     }
     c->elements = ZMPI_INTERP_ELEMENTS;
     c->samples = sets > 1 ? 2 : 1; /* a set alone wants its ways */
-    c->least = endless;
-    c->known = false;
-    for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_PLANES; family++) {
-        struct zmpi_interp_set set = family == (int)first.family ? first : c->of[family].set;
-        if (too[family] && !try_set(c, &set, true))
-            return false;
-    }
-    return true;
+    c->best.cost = endless;
+    branch(c, measure_chunk, ZMPI_INTERP_LATTICE, ZMPI_INTERP_PLANES);
 }
 
 /* For data that look decoded: finds the set, of all possible ones, by one whole chunk. The best one
  * may be it. */
-static bool recognise(struct choice *c, unsigned axes, unsigned lag)
+static void recognise(struct choice *c)
 {
-    const struct zmpi_interp_set first = c->best;
+    const struct zmpi_interp_set first = c->best.set;
     struct zmpi_interp_set set = first;
     c->chunks = true;
     c->elements = ZMPI_INTERP_ELEMENTS;
     c->samples = 1;
-    c->least = endless;
-    c->known = false;
-    bool done = try_set(c, &set, true);
-    if (c->known)
-        return true;
+    c->best.cost = endless;
+    try_set(c, &set, true);
     for (int fine = 0; fine < FINES; fine++)
-        for (unsigned mask = axes; mask; mask = (mask - 1) & axes) {
-            done = done && try_new(c, ZMPI_INTERP_LATTICE, mask, 0, fine);
+        for (unsigned mask = c->axes; mask; mask = (mask - 1) & c->axes) {
+            if (c->best.cost.known || c->failed)
+                return;
+            try_new(c, ZMPI_INTERP_LATTICE, mask, 0, fine);
             if (fine == 0)
-                done = done && try_new(c, ZMPI_INTERP_LORENZO, mask, 0, 0);
-            if (lag > 1 && !(mask & ZMPI_AXIS_Z))
-                done = done && try_new(c, ZMPI_INTERP_PLANES, mask, 1, fine);
-            if (lag && !(mask & ZMPI_AXIS_Z))
-                done = done && try_new(c, ZMPI_INTERP_PLANES, mask, lag, fine);
-            if (c->known || !done)
-                return done;
+                try_new(c, ZMPI_INTERP_LORENZO, mask, 0, 0);
+            if (c->lag > 1 && !(mask & ZMPI_AXIS_Z))
+                try_new(c, ZMPI_INTERP_PLANES, mask, 1, fine);
+            if (c->lag && !(mask & ZMPI_AXIS_Z))
+                try_new(c, ZMPI_INTERP_PLANES, mask, c->lag, fine);
         }
-    c->best = first;
-    return true;
+    if (!c->best.cost.known)
+        c->best.set = first;
 }
 
-static bool choose(struct choice *c)
+static void choose(struct choice *c)
 {
-    unsigned axes = 0;
     for (int i = 0; i < 3; i++)
-        axes |= c->plan->words[i] > 1 ? 4u >> i : 0;
-    const unsigned flat = axes & ~(unsigned)ZMPI_AXIS_Z,
-                   lag = axes & ZMPI_AXIS_Z
-                             ? zmpi_interp_find_lag(c->plan, c->rule->abs_bound, c->src)
-                             : 0;
-    bool done =
-        try_family(c, ZMPI_INTERP_LATTICE, axes, 0) && try_family(c, ZMPI_INTERP_LORENZO, axes, 0);
-    if (lag > 1 && flat)
-        done = done && try_new(c, ZMPI_INTERP_PLANES, flat, 1, 0);
-    if (lag)
-        done = done && try_family(c, ZMPI_INTERP_PLANES, flat, lag);
-    if (c->best.family != ZMPI_INTERP_LATTICE || c->best.axes != axes) /* else: it has its shift */
-        done = done && try_shifts(c);
-    done = done && try_fines(c);
-    if (done && c->elements < ZMPI_INTERP_ELEMENTS)
-        done = refine(c);
-    if (done && !c->fresh)
-        done = recognise(c, axes, lag);
-    return done;
+        c->axes |= c->plan->words[i] > 1 ? 4u >> i : 0;
+    branch(c, begin, 0, c->axes & ZMPI_AXIS_Z ? 1 : 0);
+    branch(c, explore, ZMPI_INTERP_LATTICE, ZMPI_INTERP_PLANES);
+    if (c->best.set.family != ZMPI_INTERP_LATTICE ||
+        c->best.set.axes != c->axes) /* it has its shift */
+        branch(c, try_shifts, 0, 1);
+    try_fines(c);
+    if (c->elements < ZMPI_INTERP_ELEMENTS)
+        refine(c);
+    if (!c->fresh)
+        recognise(c);
 }
 
 static void set_grid(struct zmpi_plan *p)
@@ -441,11 +475,14 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
     rule->sets = 1;
     rule->books = job->variant == ZMPI_VARIANT_BOOKS;
     const size_t elements = p->bytes / p->width;
+    struct zmpi_interp_work *work[BRANCHES] = {NULL};
     struct choice c = {.plan = p,
                        .rule = rule,
                        .src = src,
+                       .work = work,
+                       .threads = job->threads,
                        .samples = SAMPLES,
-                       .least = endless,
+                       .best.cost = endless,
                        .tells = tells,
                        .fresh = true};
     for (int family = 0; family <= ZMPI_INTERP_PLANES; family++)
@@ -455,20 +492,21 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
         c.samples = 2;
     struct zmpi_interp_entry *e = job->interp ? entry_of(&c, job->interp) : NULL;
     const bool recalled = recall(&c, elements, e);
-    const bool done = recalled || choose(&c);
-    zmpi_interp_work_free(c.work);
-    if (!done)
-        return ZMPI_ERR_MEMORY;
-    if (!recalled && c.least.bits >= 1e300)
-        return ZMPI_ERR_UNSUPPORTED;
-    zmpi_interp_tile(p->words, tile_axes(&c.best), p->tile);
     if (!recalled)
-        extend(&c.best, p->tile);
+        choose(&c);
+    for (int k = 0; k < BRANCHES; k++)
+        zmpi_interp_work_free(work[k]);
+    if (c.failed)
+        return ZMPI_ERR_MEMORY;
+    if (!recalled && c.best.cost.bits >= 1e300)
+        return ZMPI_ERR_UNSUPPORTED;
+    zmpi_interp_tile(p->words, tile_axes(&c.best.set), p->tile);
+    if (!recalled)
+        extend(&c.best.set, p->tile);
     if (!recalled && job->interp)
         remember(&c, job->interp, e);
     set_grid(p);
-    rule->set[0] = c.best;
-    rule->decoded = c.known;
-    *known = c.known;
+    rule->set[0] = c.best.set;
+    *known = rule->decoded = c.best.cost.known;
     return ZMPI_OK;
 }

@@ -84,16 +84,21 @@ bool zmpi_interp_load(struct zmpi_interp_rule *rule, enum zmpi_type type, const 
 /* ---- the choice (format.md 4.10) ---- */
 
 struct zmpi_plan;
+struct zmpi_interp_work;
+/* So many threads make a choice at most. */
+enum { ZMPI_INTERP_BRANCHES = 3 };
 /* The distance by which planes are most alike: 1 or a divisor of the number of planes, with leading
  * extents folded into one. The plan has at least two planes. */
 unsigned zmpi_interp_find_lag(const struct zmpi_plan *plan, double abs_bound,
                               const unsigned char *src);
 /* Chooses the best prediction for the plan's array, in integers of the rule's unit, which is given;
  * also sets the plan's tiles. tells: decoded values give their integers back. *known: the data seem
- * to be decoded, and it takes the set that they were decoded by. */
+ * to be decoded, and it takes the set that they were decoded by. work: of threads, NULL at first;
+ * the caller frees them. */
 enum zmpi_status zmpi_interp_choose(struct zmpi_plan *plan, const struct zmpi_job *job,
                                     const unsigned char *src, bool tells,
-                                    struct zmpi_interp_rule *rule, bool *known);
+                                    struct zmpi_interp_rule *rule, bool *known,
+                                    struct zmpi_interp_work *work[ZMPI_INTERP_BRANCHES]);
 
 /* What was chosen for earlier arrays of the same file: a set that fits one step of a simulation
  * fits the next. All 0: nothing yet. The caller owns it, in struct zmpi_job's `interp`; two threads

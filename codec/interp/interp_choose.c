@@ -34,9 +34,6 @@ struct tried {
     struct cost cost;
 };
 
-/* Branches of a choice at most, each of which may have a thread. */
-enum { BRANCHES = 3 };
-
 struct choice {
     const struct zmpi_plan *plan;
     const struct zmpi_interp_rule *rule;
@@ -109,7 +106,9 @@ static struct cost measure(struct choice *c, struct zmpi_interp_set *set, bool c
     sample_tile(c, set, tile);
     if (set->family != ZMPI_INTERP_LORENZO)
         set->levels = zmpi_interp_levels(set->axes, tile);
-    *c->work = zmpi_interp_work_for(*c->work, tile, set);
+    if (!*c->work) /* for all samples */
+        *c->work = zmpi_interp_work_for(NULL, c->plan->tile, set);
+    *c->work = *c->work ? zmpi_interp_work_for(*c->work, tile, set) : NULL;
     c->failed |= !*c->work;
     for (int i = 0; i < 3; i++) {
         grid[i] = p->words[i] / tile[i] + (!c->chunks && p->words[i] % tile[i] != 0);
@@ -176,7 +175,7 @@ static void try_set(struct choice *c, const struct zmpi_interp_set *set, bool ch
 /* Parts of a choice that do not depend on each other. Each goes on from a copy of it, and finds the
  * same whether it has a thread of its own or not. */
 struct branches {
-    struct choice of[BRANCHES];
+    struct choice of[ZMPI_INTERP_BRANCHES];
     void (*take)(struct choice *c, int k);
     struct zmpi_interp_work **work; /* of each thread */
     int first, count;
@@ -455,7 +454,8 @@ static void set_grid(struct zmpi_plan *p)
 
 enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *job,
                                     const unsigned char *src, bool tells,
-                                    struct zmpi_interp_rule *rule, bool *known)
+                                    struct zmpi_interp_rule *rule, bool *known,
+                                    struct zmpi_interp_work *work[ZMPI_INTERP_BRANCHES])
 {
     const double unit = rule->unit;
     memset(rule, 0, sizeof *rule);
@@ -475,7 +475,7 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
     rule->sets = 1;
     rule->books = job->variant == ZMPI_VARIANT_BOOKS;
     const size_t elements = p->bytes / p->width;
-    struct zmpi_interp_work *work[BRANCHES] = {NULL};
+    zmpi_interp_tile(p->words, ALL_AXES, p->tile);
     struct choice c = {.plan = p,
                        .rule = rule,
                        .src = src,
@@ -494,8 +494,6 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
     const bool recalled = recall(&c, elements, e);
     if (!recalled)
         choose(&c);
-    for (int k = 0; k < BRANCHES; k++)
-        zmpi_interp_work_free(work[k]);
     if (c.failed)
         return ZMPI_ERR_MEMORY;
     if (!recalled && c.best.cost.bits >= 1e300)

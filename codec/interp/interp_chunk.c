@@ -144,6 +144,7 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
     if (!need_books(w, rule) || !w->loops->load[is_f64](w, rule, extent, src, &base))
         return store(extent, src, width, dst, decoded);
     w->mode = ENCODE;
+    w->watch = false;
     w->decoded = rule->decoded;
     w->wanted = !w->sure || rule->flare || rule->grids || decoded;
     bool constant;

@@ -1,5 +1,6 @@
 /* interp_tables.c - makes tables of frequencies, and decides which contexts share one (format.md
  * 1.5). */
+#include <pthread.h>
 #include <string.h>
 
 #include "interp/interp_work.h"
@@ -13,7 +14,9 @@ enum {
 
 /* ---- logarithms ---- */
 
-void zmpi_interp_logs(uint32_t logs[1024])
+static uint32_t logs[1024];
+
+static void make_logs(void)
 {
     for (uint32_t i = 0; i < 1024; i++) {
         uint64_t x = ((uint64_t)1024 + i) << 20; /* from 1 to 2, with 30 bits behind the point */
@@ -26,6 +29,13 @@ void zmpi_interp_logs(uint32_t logs[1024])
             }
         }
     }
+}
+
+const uint32_t *zmpi_interp_logs(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_logs);
+    return logs;
 }
 
 /* ---- tables ---- */

@@ -150,7 +150,7 @@ static struct zmpi_interp_work *make(const struct capacity *c, unsigned sets, bo
         all &= (w->codes.pair = get(c->most * sizeof *w->codes.pair)) != NULL;
         all &= (w->codes.raw = get(4 * c->most)) != NULL;
         all &= (w->codes.rows = get(c->rows * sizeof(uint32_t))) != NULL;
-        zmpi_interp_logs(w->logs);
+        w->logs = zmpi_interp_logs();
     } else {
         all &= (w->slots = get((size_t)ZMPI_INTERP_CONTEXTS << 14)) != NULL;
     }

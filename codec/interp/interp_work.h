@@ -240,7 +240,7 @@ struct zmpi_interp_work {
     uint32_t counts[4][ZMPI_INTERP_PAIRS]; /* too large for a stack */
     uint64_t pairs[ZMPI_INTERP_PAIRS];     /* that, too */
     uint32_t tried[ZMPI_INTERP_MAGNITUDE + 1];
-    uint32_t logs[1024]; /* log2(1 + i / 1024) in 1/32768 */
+    const uint32_t *logs; /* log2(1 + i / 1024) in 1/32768 */
 };
 
 /* The most cells of a strip; one longer row is a strip, too. */
@@ -359,7 +359,8 @@ void zmpi_interp_set_exceptions(const struct zmpi_interp_work *w,
 
 /* ---- interp_tables.c ---- */
 
-void zmpi_interp_logs(uint32_t logs[1024]);
+/* log2(1 + i / 1024) in 1/32768, for i from 0 to 1023. */
+const uint32_t *zmpi_interp_logs(void);
 /* The size of w->codes in 1/256 bits, including tables. */
 uint64_t zmpi_interp_cost(struct zmpi_interp_work *w);
 

@@ -33,13 +33,30 @@ struct coder {
     size_t capacity;
 
     pthread_mutex_t lock;
-    pthread_cond_t moved; /* `to_place` or `status` changed */
-    size_t next;          /* first chunk that no thread has taken */
-    size_t to_place;      /* first chunk without a place */
-    size_t at;            /* the place of that chunk */
+    pthread_cond_t moved;                                /* `to_place` or `status` changed */
+    size_t next;                                         /* first chunk that no thread has taken */
+    size_t to_place;                                     /* first chunk without a place */
+    size_t at;                                           /* the place of that chunk */
+    struct zmpi_interp_work *work[ZMPI_INTERP_BRANCHES]; /* of the first threads */
+    int threads;                                         /* that have begun */
     enum zmpi_status status;
     struct zmpi_errors errors; /* of the placed chunks */
 };
+
+/* Returns a workspace for the next thread, which frees it; NULL: no memory. */
+static struct zmpi_interp_work *take_work(struct coder *c)
+{
+    struct zmpi_interp_work *work = NULL;
+    const struct zmpi_interp_rule *r = c->rule;
+    pthread_mutex_lock(&c->lock);
+    if (c->threads < ZMPI_INTERP_BRANCHES) {
+        work = c->work[c->threads];
+        c->work[c->threads++] = NULL;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return work ? zmpi_interp_work_for(work, c->plan->tile, r->set)
+                : zmpi_interp_work_new(c->plan->tile, r->set, r->sets, true);
+}
 
 static bool take(struct coder *c, size_t *k)
 {
@@ -79,8 +96,7 @@ static void code_chunks(void *context)
     struct coder *c = context;
     const struct zmpi_plan *p = c->plan;
     const size_t words = p->tile[0] * p->tile[1] * p->tile[2];
-    struct zmpi_interp_work *work =
-        zmpi_interp_work_new(p->tile, c->rule->set, c->rule->sets, true);
+    struct zmpi_interp_work *work = take_work(c);
     unsigned char *coded = malloc(zmpi_interp_chunk_most(words, p->width));
     unsigned char *decoded = c->rmse > 0 ? malloc(words * p->width) : NULL;
     size_t k;
@@ -103,51 +119,58 @@ static void code_chunks(void *context)
     zmpi_interp_work_free(work);
 }
 
-/* Compresses by the job's bound. *within: the errors are small enough for the job's psnr. */
-static enum zmpi_status compress(const struct zmpi_job *job, unsigned char *dst, size_t capacity,
-                                 const unsigned char *src, size_t *size, bool *within, bool *known)
+/* Chooses and codes; as below. */
+static enum zmpi_status code(struct coder *c, size_t *size, bool *within, bool *known)
 {
+    const struct zmpi_job *job = c->job;
     struct zmpi_plan p;
     struct zmpi_interp_rule rule;
     struct zmpi_chunk_rule steps;
     unsigned char parameters[ZMPI_INTERP_HEAD];
     bool tells;
-    rule.unit = zmpi_interp_find_unit(job, src, &tells);
+    rule.unit = zmpi_interp_find_unit(job, c->src, &tells);
     enum zmpi_status status = zmpi_plan_make(&job->array, &p);
     if (!status)
-        status = zmpi_interp_choose(&p, job, src, tells, &rule, known);
+        status = zmpi_interp_choose(&p, job, c->src, tells, &rule, known, c->work);
     if (status)
         return status;
     zmpi_chunk_rule_make(&steps, p.type, job->abs_bound, job->keep);
     const struct zmpi_grids grids = zmpi_rewritten_grids(job, &steps);
     if (job->rewritten && job->bound.mode == ZMPI_ABS)
         rule.grids = &grids;
-    const size_t books = zmpi_interp_save(&rule, parameters), head = zmpi_plan_head(&p) + books;
-    if (capacity < head)
+    const size_t books = zmpi_interp_save(&rule, parameters);
+    c->plan = &p;
+    c->rule = &rule;
+    c->at = zmpi_plan_head(&p) + books;
+    if (c->capacity < c->at)
         return ZMPI_ERR_SPACE;
-    struct coder c = {.plan = &p,
-                      .job = job,
-                      .rule = &rule,
-                      .src = src,
-                      .dst = dst,
-                      .capacity = capacity,
-                      .at = head};
     if (job->abs_bound > job->finer[1])
-        c.rmse = job->finer[1];
-    pthread_mutex_init(&c.lock, NULL);
-    pthread_cond_init(&c.moved, NULL);
-    zmpi_pool_run(p.chunks < (size_t)job->threads ? (int)p.chunks : job->threads, code_chunks, &c);
-    pthread_cond_destroy(&c.moved);
-    pthread_mutex_destroy(&c.lock);
-    if (!c.status && c.to_place < p.chunks)
-        c.status = ZMPI_ERR_MEMORY;
-    if (c.status)
-        return c.status;
-    *within = !(c.rmse > 0) || zmpi_errors_within(&c.errors, job->abs_bound, c.rmse);
-    memcpy(dst + zmpi_plan_head(&p), parameters, books);
-    zmpi_plan_header(&p, job, books, c.at, dst);
-    *size = c.at;
+        c->rmse = job->finer[1];
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->moved, NULL);
+    zmpi_pool_run(p.chunks < (size_t)job->threads ? (int)p.chunks : job->threads, code_chunks, c);
+    pthread_cond_destroy(&c->moved);
+    pthread_mutex_destroy(&c->lock);
+    if (!c->status && c->to_place < p.chunks)
+        c->status = ZMPI_ERR_MEMORY;
+    if (c->status)
+        return c->status;
+    *within = !(c->rmse > 0) || zmpi_errors_within(&c->errors, job->abs_bound, c->rmse);
+    memcpy(c->dst + zmpi_plan_head(&p), parameters, books);
+    zmpi_plan_header(&p, job, books, c->at, c->dst);
+    *size = c->at;
     return ZMPI_OK;
+}
+
+/* Compresses by the job's bound. *within: the errors are small enough for the job's psnr. */
+static enum zmpi_status compress(const struct zmpi_job *job, unsigned char *dst, size_t capacity,
+                                 const unsigned char *src, size_t *size, bool *within, bool *known)
+{
+    struct coder c = {.job = job, .src = src, .dst = dst, .capacity = capacity};
+    const enum zmpi_status status = code(&c, size, within, known);
+    for (int k = 0; k < ZMPI_INTERP_BRANCHES; k++)
+        zmpi_interp_work_free(c.work[k]);
+    return status;
 }
 
 static bool takes(const struct zmpi_job *job)

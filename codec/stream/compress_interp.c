@@ -19,9 +19,19 @@
 /* Smaller arrays do not pay for this encoder. */
 enum { LEAST = 8192 };
 
+/* A coded chunk. Each thread has two, so that it codes the next one while others code those before:
+ * threads that waited for each other would be as slow as the slowest one. */
+struct coded {
+    unsigned char *bytes;
+    size_t k, size;
+    uint32_t hash;
+    bool waits; /* for its place */
+    struct zmpi_errors errors;
+};
+
 /*
- * Threads take chunks in order and place them in order, so that the bytes are the same for any
- * number of threads.
+ * Threads take chunks in order. Whoever codes the first chunk without a place places it, and those
+ * behind it that are coded, so that the bytes are the same for any number of threads.
  */
 struct coder {
     const struct zmpi_plan *plan;
@@ -31,14 +41,16 @@ struct coder {
     const unsigned char *src;
     unsigned char *dst;
     size_t capacity;
+    struct zmpi_interp_work *work[ZMPI_INTERP_BRANCHES]; /* of the first threads */
 
     pthread_mutex_t lock;
-    pthread_cond_t moved;                                /* `to_place` or `status` changed */
-    size_t next;                                         /* first chunk that no thread has taken */
-    size_t to_place;                                     /* first chunk without a place */
-    size_t at;                                           /* the place of that chunk */
-    struct zmpi_interp_work *work[ZMPI_INTERP_BRANCHES]; /* of the first threads */
-    int threads;                                         /* that have begun */
+    pthread_cond_t moved; /* `to_place` or `status` changed */
+    size_t next;          /* first chunk that no thread has taken */
+    size_t to_place;      /* first chunk without a place */
+    size_t at;            /* the place of that chunk */
+    struct coded **coded; /* chunk k is in number k % slots, if it waits for its place */
+    size_t slots;         /* two for each thread */
+    int threads;          /* that have begun */
     enum zmpi_status status;
     struct zmpi_errors errors; /* of the placed chunks */
 };
@@ -68,26 +80,45 @@ static bool take(struct coder *c, size_t *k)
     return took;
 }
 
-/* Waits until all chunks before this one are placed. */
-static void place(struct coder *c, size_t k, const unsigned char *coded, size_t size,
-                  const struct zmpi_errors *errors)
+/* Places all chunks whose turn it is. With the lock held. */
+static void place(struct coder *c)
 {
-    pthread_mutex_lock(&c->lock);
-    while (c->to_place != k && !c->status)
-        pthread_cond_wait(&c->moved, &c->lock);
-    if (!c->status && c->capacity - c->at < size)
-        c->status = ZMPI_ERR_SPACE;
-    if (!c->status) {
-        unsigned char *entry = c->dst + ZMPI_STREAM_HEADER_BYTES + 8 * k;
-        memcpy(c->dst + c->at, coded, size);
-        zmpi_store32(entry, (uint32_t)size);
-        zmpi_store32(entry + 4, (uint32_t)zmpi_kernels()->hash(coded, size));
-        c->at += size;
-        c->to_place = k + 1;
-        c->errors.squares += errors->squares;
-        c->errors.count += errors->count;
+    struct coded *d;
+    while (!c->status && (d = c->coded[c->to_place % c->slots]) != NULL) {
+        unsigned char *entry = c->dst + ZMPI_STREAM_HEADER_BYTES + 8 * d->k;
+        if (c->capacity - c->at < d->size) {
+            c->status = ZMPI_ERR_SPACE;
+            break;
+        }
+        memcpy(c->dst + c->at, d->bytes, d->size);
+        zmpi_store32(entry, (uint32_t)d->size);
+        zmpi_store32(entry + 4, d->hash);
+        c->at += d->size;
+        c->errors.squares += d->errors.squares;
+        c->errors.count += d->errors.count;
+        c->coded[c->to_place++ % c->slots] = NULL;
+        d->waits = false;
     }
     pthread_cond_broadcast(&c->moved);
+}
+
+/* Hands a coded chunk over. */
+static void put(struct coder *c, struct coded *d)
+{
+    d->hash = (uint32_t)zmpi_kernels()->hash(d->bytes, d->size);
+    pthread_mutex_lock(&c->lock);
+    d->waits = true;
+    c->coded[d->k % c->slots] = d;
+    place(c);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Waits until a chunk has its place. */
+static void wait_for(struct coder *c, const struct coded *d)
+{
+    pthread_mutex_lock(&c->lock);
+    while (d->waits && !c->status)
+        pthread_cond_wait(&c->moved, &c->lock);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -97,25 +128,31 @@ static void code_chunks(void *context)
     const struct zmpi_plan *p = c->plan;
     const size_t words = p->tile[0] * p->tile[1] * p->tile[2];
     struct zmpi_interp_work *work = take_work(c);
-    unsigned char *coded = malloc(zmpi_interp_chunk_most(words, p->width));
+    const size_t most = zmpi_interp_chunk_most(words, p->width);
+    unsigned char *bytes = malloc(2 * most);
     unsigned char *decoded = c->rmse > 0 ? malloc(words * p->width) : NULL;
-    size_t k;
-    const bool ready = work && coded && (decoded || !(c->rmse > 0));
-    while (ready && take(c, &k)) {
-        struct zmpi_errors errors = {0, 0};
+    struct coded coded[2] = {{.bytes = bytes}, {.bytes = bytes + most}}, *d = coded;
+    const bool ready = work && bytes && (decoded || !(c->rmse > 0));
+    while (ready && take(c, &d->k)) {
         size_t at[3], extent[3];
-        zmpi_plan_place(p, k, at);
+        zmpi_plan_place(p, d->k, at);
         const struct zmpi_rows rows = zmpi_plan_rows(p, at, c->src, extent);
-        const size_t size = zmpi_interp_encode(work, c->rule, 0, extent, &rows, coded, decoded);
+        d->size = zmpi_interp_encode(work, c->rule, 0, extent, &rows, d->bytes, decoded);
+        d->errors = (struct zmpi_errors){0, 0};
         if (decoded) {
-            zmpi_errors_add(&errors, p->type, &rows, extent, decoded, c->job->abs_bound,
+            zmpi_errors_add(&d->errors, p->type, &rows, extent, decoded, c->job->abs_bound,
                             c->job->keep);
-            errors.count -= zmpi_fills_count(&c->job->fills, p->type, extent, &rows, c->job->keep);
+            d->errors.count -=
+                zmpi_fills_count(&c->job->fills, p->type, extent, &rows, c->job->keep);
         }
-        place(c, k, coded, size, &errors);
+        put(c, d);
+        d = d == coded ? coded + 1 : coded;
+        wait_for(c, d);
     }
+    wait_for(c, &coded[0]);
+    wait_for(c, &coded[1]);
     free(decoded);
-    free(coded);
+    free(bytes);
     zmpi_interp_work_free(work);
 }
 
@@ -146,9 +183,15 @@ static enum zmpi_status code(struct coder *c, size_t *size, bool *within, bool *
         return ZMPI_ERR_SPACE;
     if (job->abs_bound > job->finer[1])
         c->rmse = job->finer[1];
+    const int threads = p.chunks < (size_t)job->threads ? (int)p.chunks : job->threads;
+    c->slots = 2 * (size_t)threads;
+    c->coded = calloc(c->slots, sizeof *c->coded);
+    if (!c->coded)
+        return ZMPI_ERR_MEMORY;
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->moved, NULL);
-    zmpi_pool_run(p.chunks < (size_t)job->threads ? (int)p.chunks : job->threads, code_chunks, c);
+    zmpi_pool_run(threads, code_chunks, c);
+    free(c->coded);
     pthread_cond_destroy(&c->moved);
     pthread_mutex_destroy(&c->lock);
     if (!c->status && c->to_place < p.chunks)

@@ -266,26 +266,46 @@ static size_t count_off(const int32_t *value, const int32_t *predicted, size_t n
     return off;
 }
 
-// It predicts, too.
-#include "interp/interp_planes_t.h"
-
-/* Counts the magnitudes of a row's codes; four counts of each take turns, since an addition waits
+/* How often each magnitude of codes occurs. Four counts of each take turns, since an addition waits
  * for one to the same. */
+struct tries {
+    uint32_t counts[4][ZMPI_INTERP_MAGNITUDE + 1];
+};
+
+/* The magnitude of a difference's code. */
+static int32_t magnitude(int32_t difference, int bits)
+{
+    const int32_t c = add(difference, 1 << (bits - 1)) >> bits, a = c < 0 ? -c : c;
+    return a > ZMPI_INTERP_MAGNITUDE ? ZMPI_INTERP_MAGNITUDE : a;
+}
+
+/* Counts the magnitudes of a row's codes. */
 static void try_row(struct zmpi_interp_work *w, const int32_t *value, const int32_t *predicted,
-                    size_t n, int bits, uint32_t counts[4][ZMPI_INTERP_MAGNITUDE + 1])
+                    size_t n, int bits, struct tries *t)
 {
     w->off += w->watch ? count_off(value, predicted, n, bits) : 0;
     w->seen += n;
-    const int32_t half = 1 << (bits - 1);
     int32_t *restrict code = w->scratch[3];
     for (size_t i = 0; i < n; i++) {
         const int32_t d = value[i] == NO_VALUE ? 0 : minus(value[i], predicted[i]);
-        const int32_t c = add(d, half) >> bits, a = c < 0 ? -c : c;
-        code[i] = a > ZMPI_INTERP_MAGNITUDE ? ZMPI_INTERP_MAGNITUDE : a;
+        code[i] = magnitude(d, bits);
     }
     for (size_t i = 0; i < n; i++)
-        counts[i % 4][code[i]]++;
+        t->counts[i % 4][code[i]]++;
 }
+
+/* What these codes cost, apart from their signs. */
+static uint64_t cost_of(const struct zmpi_interp_work *w, const struct tries *t)
+{
+    uint32_t sum[ZMPI_INTERP_MAGNITUDE + 1];
+    for (unsigned a = 0; a <= ZMPI_INTERP_MAGNITUDE; a++)
+        sum[a] = t->counts[0][a] + t->counts[1][a] + t->counts[2][a] + t->counts[3][a];
+    const uint64_t large = sum[ZMPI_INTERP_MAGNITUDE]; /* these cost more */
+    return entropy(w->logs, sum, ZMPI_INTERP_MAGNITUDE + 1) + (large << 18);
+}
+
+// It predicts, too.
+#include "interp/interp_planes_t.h"
 
 /* Codes a strip. sums: as in struct coded; NULL: anchors, which have a context of their own. */
 static void code_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
@@ -400,7 +420,7 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
     for (unsigned way = 1; way < 16; way++) {
         if (way & 7 & ~p || !(way & 7))
             continue;
-        uint32_t counts[4][ZMPI_INTERP_MAGNITUDE + 1] = {{0}};
+        struct tries tries = {{{0}}};
         w->seen = w->off = 0;
         for (int r = 0; r < rows; r += every) {
             const struct strip s = strip_of(c, r / c->n[1], r % c->n[1], 1);
@@ -409,12 +429,9 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
             const bool differs = w->lag && w->differs[s.z];
             if (differs) /* nothing is coded yet */
                 subtract(w->scratch[0], value, row_of(c, s.z - (int)w->lag, s.y), s.n);
-            try_row(w, differs ? w->scratch[0] : value, w->scratch[1], s.n, bits, counts);
+            try_row(w, differs ? w->scratch[0] : value, w->scratch[1], s.n, bits, &tries);
         }
-        for (unsigned a = 0; a <= ZMPI_INTERP_MAGNITUDE; a++)
-            w->tried[a] = counts[0][a] + counts[1][a] + counts[2][a] + counts[3][a];
-        uint64_t cost = entropy(w->logs, w->tried, ZMPI_INTERP_MAGNITUDE + 1);
-        cost += (uint64_t)w->tried[ZMPI_INTERP_MAGNITUDE] << 18; /* larger ones cost more */
+        const uint64_t cost = cost_of(w, &tries);
         const size_t now = w->watch && zmpi_interp_known(w) ? w->off : SIZE_MAX;
         if (now < fewest || (now == fewest && cost < least)) {
             least = cost;

@@ -24,6 +24,8 @@ static uint32_t log2_of(const uint32_t *logs, uint32_t n)
 static uint64_t entropy(const uint32_t *logs, const uint32_t *counts, size_t n)
 {
     uint64_t total = 0, bits = 0;
+    while (n && !counts[n - 1])
+        n--;
     for (size_t s = 0; s < n; s++) {
         total += counts[s];
         bits += (uint64_t)counts[s] * log2_of(logs, counts[s]);

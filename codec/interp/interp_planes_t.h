@@ -36,74 +36,78 @@ static void keep_whole(const struct zmpi_interp_work *w, const struct cells *c,
 
 /* ---- the encoder's choice ---- */
 
-/* The longest distance between the points by which a plane is judged; rows for each distance. */
-enum { PLANE_STEPS = 16, PLANE_ROWS = 4 };
+/* The levels by which a plane is judged, and the rows of each. */
+enum { PLANE_LEVELS = 5, PLANE_ROWS = 4 };
 
 static int32_t nearest_step(int32_t v)
 {
     return add(v, 128) & ~255;
 }
 
-/* Makes row z, y exactly and as it would be decoded; lag: its difference from the row `lag` planes
- * before. */
-static void rounded_row(struct zmpi_interp_work *w, int z, int y, int lag, int32_t *restrict exact,
-                        int32_t *restrict rounded)
+/* Makes the magnitudes of n points' codes, which are predicted from two others each: as they are,
+ * and less the plane before, `before` cells away. References are taken as they would be decoded. */
+static void judge(int32_t *restrict plain, int32_t *restrict differ, const int32_t *point,
+                  const int32_t *left, const int32_t *right, ptrdiff_t before, size_t n)
 {
-    const struct cells *c = &w->flat;
-    const int32_t *v = row_of(c, z, y), *before = lag ? row_of(c, z - lag, y) : NULL;
-    for (int i = 0; i < c->n[2]; i++) {
-        const bool is_value = v[i] != NO_VALUE && (!before || before[i] != NO_VALUE);
-        exact[i] = !is_value ? 0 : before ? minus(v[i], nearest_step(before[i])) : v[i];
-        rounded[i] = nearest_step(exact[i]);
+    const int32_t *point0 = point + before, *left0 = left + before, *right0 = right + before;
+    const size_t m = whole(n, 16);
+    for (size_t i = 0; i < m; i++) {
+        const int32_t p = point[i] == NO_VALUE ? 0 : point[i],
+                      a = nearest_step(left[i] == NO_VALUE ? 0 : left[i]),
+                      b = nearest_step(right[i] == NO_VALUE ? 0 : right[i]);
+        const int32_t p1 = minus(p, nearest_step(point0[i])), a1 = minus(a, nearest_step(left0[i])),
+                      b1 = minus(b, nearest_step(right0[i]));
+        const int32_t d = (point[i] == NO_VALUE) | (point0[i] == NO_VALUE) ? 0 : p1,
+                      e = (left[i] == NO_VALUE) | (left0[i] == NO_VALUE) ? 0 : a1,
+                      f = (right[i] == NO_VALUE) | (right0[i] == NO_VALUE) ? 0 : b1;
+        plain[i] = magnitude(minus(p, add(a, b) >> 1), ZMPI_INTERP_STEP_BITS);
+        differ[i] = magnitude(minus(d, add(e, f) >> 1), ZMPI_INTERP_STEP_BITS);
     }
 }
 
-static void try_value(struct zmpi_interp_work *w, int32_t difference)
+static void try_points(struct zmpi_interp_work *w, const int32_t *point, const int32_t *left,
+                       const int32_t *right, ptrdiff_t before, int n, struct tries t[2])
 {
-    const int32_t c = add(difference, 128) >> 8, a = c < 0 ? -c : c;
-    w->tried[a < ZMPI_INTERP_MAGNITUDE ? a : ZMPI_INTERP_MAGNITUDE]++;
+    const int32_t *plain = w->scratch[2], *differ = w->scratch[3];
+    judge(w->scratch[2], w->scratch[3], point, left, right, before, (size_t)n);
+    for (int i = 0; i < n; i++) {
+        t[0].counts[i % 4][plain[i]]++;
+        t[1].counts[i % 4][differ[i]]++;
+    }
 }
 
-/* Predicts every second point of a row from its neighbours in the row, `apart` elements away. */
-static void try_along(struct zmpi_interp_work *w, const int32_t *exact, const int32_t *rounded,
-                      int apart)
+/* Predicts the odd points of a row of level l. */
+static void try_along(struct zmpi_interp_work *w, unsigned axes, unsigned l, int z, int y,
+                      struct tries t[2])
 {
-    const int n = w->flat.n[2];
-    for (int x = apart; x < n; x += 2 * apart)
-        try_value(
-            w, minus(exact[x],
-                     add(rounded[x - apart], rounded[x + apart < n ? x + apart : x - apart]) >> 1));
+    const unsigned p = class_of(axes, &z, &y);
+    const struct cells *odd = &w->level[l].of[p | ZMPI_AXIS_X];
+    const ptrdiff_t before = -(ptrdiff_t)(w->lag * odd->plane);
+    int32_t *even = row_of(&w->level[l].of[p], z, y);
+    const int m = w->level[l].of[p].n[2];
+    even[m] = even[m - 1];
+    even[m + before] = even[m - 1 + before];
+    try_points(w, row_of(odd, z, y), even, even + 1, before, odd->n[2], t);
 }
 
-static void try_between(struct zmpi_interp_work *w, const int32_t *exact, const int32_t *above,
-                        const int32_t *below, int apart)
+/* Does it cost less to code the plane as a difference? Points of some rows of some levels tell, by
+ * linear prediction. */
+static bool is_difference(struct zmpi_interp_work *w, const struct zmpi_interp_set *set, int z)
 {
-    for (int x = 0; x < w->flat.n[2]; x += apart)
-        try_value(w, minus(exact[x], add(above[x], below[x]) >> 1));
-}
-
-/* Estimates the cost of a plane: linear prediction of points in some rows of some levels. */
-static uint64_t plane_cost(struct zmpi_interp_work *w, unsigned axes, int z, int lag)
-{
-    const int rows = w->flat.n[1];
-    int32_t *exact = w->scratch[1], *first = w->scratch[2], *next = w->scratch[3];
-    memset(w->tried, 0, sizeof w->tried);
-    for (int step = 1; step <= PLANE_STEPS; step *= 2) {
-        const int dy = axes & ZMPI_AXIS_Y ? step : 1, dx = axes & ZMPI_AXIS_X ? step : 1;
-        const int apart = dy * (rows / (PLANE_ROWS * dy) + 1);
-        for (int y = 0; y < rows; y += apart) {
-            rounded_row(w, z, y, lag, exact, first);
-            if (axes & ZMPI_AXIS_X)
-                try_along(w, exact, first, dx);
-            if (!(axes & ZMPI_AXIS_Y) || y + 2 * dy >= rows)
-                continue;
-            rounded_row(w, z, y + 2 * dy, lag, exact, next);
-            rounded_row(w, z, y + dy, lag, exact, w->scratch[4]);
-            try_between(w, exact, first, next, dx);
+    struct tries t[2] = {{{{0}}}};
+    for (unsigned l = 0; l < PLANE_LEVELS && l < set->levels; l++) {
+        const struct cells *c = l ? &w->level[l - 1].of[0] : &w->flat;
+        const ptrdiff_t before = -(ptrdiff_t)(w->lag * c->plane);
+        const int rows = set->axes & ZMPI_AXIS_Y ? w->flat.n[1] >> l : w->flat.n[1];
+        for (int y = 0; y < c->n[1]; y += rows / PLANE_ROWS + 1) {
+            if (set->axes & ZMPI_AXIS_X)
+                try_along(w, set->axes, l, z, y, t);
+            if (set->axes & ZMPI_AXIS_Y && y + 2 < c->n[1])
+                try_points(w, row_of(c, z, y + 1), row_of(c, z, y), row_of(c, z, y + 2), before,
+                           c->n[2], t);
         }
     }
-    return entropy(w->logs, w->tried, ZMPI_INTERP_MAGNITUDE + 1) +
-           ((uint64_t)w->tried[ZMPI_INTERP_MAGNITUDE] << 18);
+    return cost_of(w, &t[1]) < cost_of(w, &t[0]);
 }
 
 /* Counts the finest points of a plane that are not whole steps from their predictions, by the way
@@ -168,6 +172,5 @@ static void choose_planes(struct zmpi_interp_work *w, const struct zmpi_interp_s
         pad_values(&l->of[p ^ ZMPI_AXIS_X], &l->of[p]);
     for (int z = 0; z < w->flat.n[0]; z++)
         w->differs[z] = z >= lag && (decoded ? was_difference(w, set->axes, p, z, bits)
-                                             : plane_cost(w, set->axes, z, lag) <
-                                                   plane_cost(w, set->axes, z, 0));
+                                             : is_difference(w, set, z));
 }

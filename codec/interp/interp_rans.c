@@ -213,15 +213,16 @@ void zmpi_interp_code_end(struct zmpi_interp_work *w)
     uint32_t(*counts)[ZMPI_INTERP_PAIRS] = w->counts;
     size_t i = 0;
     memset(w->counts, 0, sizeof w->counts);
-    for (; i + 4 <= c->count; i += 4) {
-        uint64_t four;
-        memcpy(&four, c->pair + i, sizeof four);
-        if (four == (four >> 16 | four << 48)) {
-            counts[0][four & 0xffff] += 4;
+    for (; i + 16 <= c->count; i += 16) {
+        uint64_t four[4];
+        memcpy(four, c->pair + i, sizeof four);
+        if (!(four[0] | four[1] | four[2] | four[3])) { /* often, and the branch is predicted */
+            counts[0][0] += 16;
             continue;
         }
-        for (unsigned k = 0; k < 4; k++)
-            counts[k][four >> 16 * k & 0xffff]++;
+        for (unsigned j = 0; j < 4; j++)
+            for (unsigned k = 0; k < 4; k++)
+                counts[k][four[j] >> 16 * k & 0xffff]++;
     }
     for (; i < c->count; i++)
         counts[0][c->pair[i]]++;

@@ -239,7 +239,6 @@ struct zmpi_interp_work {
     unsigned used; /* symbols: up to the last one that occurs in any context */
     uint32_t counts[4][ZMPI_INTERP_PAIRS]; /* too large for a stack */
     uint64_t pairs[ZMPI_INTERP_PAIRS];     /* that, too */
-    uint32_t tried[ZMPI_INTERP_MAGNITUDE + 1];
     const uint32_t *logs; /* log2(1 + i / 1024) in 1/32768 */
 };
 

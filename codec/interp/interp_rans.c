@@ -220,9 +220,8 @@ void zmpi_interp_code_end(struct zmpi_interp_work *w)
             counts[0][0] += 16;
             continue;
         }
-        for (unsigned j = 0; j < 4; j++)
-            for (unsigned k = 0; k < 4; k++)
-                counts[k][four[j] >> 16 * k & 0xffff]++;
+        for (unsigned k = 0; k < 16; k++)
+            counts[k % 4][c->pair[i + k]]++;
     }
     for (; i < c->count; i++)
         counts[0][c->pair[i]]++;

@@ -176,7 +176,8 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
     if (decoded) {
         const struct zmpi_rows rows = {
             .at = decoded, .row = extent[2] * width, .plane = extent[1] * extent[2] * width};
-        w->loops->unload[is_f64](w, rule, extent, &rows, base);
+        w->to = (struct target){rule, &rows, base};
+        w->loops->unload(w);
         keep_exceptions(w, extent, src, width, decoded);
     }
     return (size_t)(at - dst);
@@ -287,7 +288,7 @@ enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmp
     if (status)
         return status;
     if (rule->flare || src[0] == KIND_CONSTANT)
-        w->loops->unload[rule->type == ZMPI_F64](w, rule, extent, dst, w->to.base);
+        w->loops->unload(w);
     zmpi_interp_set_exceptions(w, &e, extent, dst, width);
     return ZMPI_OK;
 }

@@ -15,32 +15,23 @@ static void split_row(const int32_t *restrict src, int n, int32_t *restrict even
     }
 }
 
-/* Both without `by_x`: there are no odd elements. */
-static void merge_row(int32_t *restrict dst, int n, const int32_t *restrict even,
-                      const int32_t *restrict odd, bool by_x)
-{
-    if (!by_x)
-        memcpy(dst, even, (size_t)n * sizeof *dst);
-    for (int i = 0; i < n / 2 && by_x; i++) {
-        dst[2 * i] = even[i];
-        dst[2 * i + 1] = odd[i];
+/* Puts rows of values, or of sizes, together. Without `by_x` there are no odd elements. */
+#define MERGE(name, T)                                                                             \
+    static void name(T *restrict dst, int n, const T *restrict even, const T *restrict odd,        \
+                     bool by_x)                                                                    \
+    {                                                                                              \
+        if (!by_x)                                                                                 \
+            memcpy(dst, even, (size_t)n * sizeof *dst);                                            \
+        for (int i = 0; i < n / 2 && by_x; i++) {                                                  \
+            dst[2 * i] = even[i];                                                                  \
+            dst[2 * i + 1] = odd[i];                                                               \
+        }                                                                                          \
+        if (n & 1 && by_x)                                                                         \
+            dst[n - 1] = even[n / 2];                                                              \
     }
-    if (n & 1)
-        dst[n - 1] = by_x ? even[n / 2] : dst[n - 1];
-}
-
-static void merge_sizes(unsigned char *restrict dst, int n, const unsigned char *restrict even,
-                        const unsigned char *restrict odd, bool by_x)
-{
-    if (!by_x)
-        memcpy(dst, even, (size_t)n);
-    for (int i = 0; i < n / 2 && by_x; i++) {
-        dst[2 * i] = even[i];
-        dst[2 * i + 1] = odd[i];
-    }
-    if (n & 1)
-        dst[n - 1] = by_x ? even[n / 2] : dst[n - 1];
-}
+MERGE(merge_row, int32_t)
+MERGE(merge_sizes, unsigned char)
+#undef MERGE
 
 /* Returns the class of row z, y of a level, apart from its axis x; z and y become the row's place
  * in it. */

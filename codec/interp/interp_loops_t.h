@@ -85,6 +85,14 @@ static void give_row(const struct zmpi_interp_work *w, const int32_t *value, int
         unload_row32(value, n, bits, rule->unit, w->to.base, place);
 }
 
+static void unload(const struct zmpi_interp_work *w)
+{
+    for (int z = 0; z < w->flat.n[0]; z++)
+        for (int y = 0; y < w->flat.n[1]; y++)
+            give_row(w, w->flat.value + (size_t)z * w->flat.plane + (size_t)y * w->flat.row, 0, z,
+                     y);
+}
+
 #include "interp/interp_rows_t.h"
 // Both need the rows.
 #include "interp/interp_lattice_t.h"
@@ -92,7 +100,7 @@ static void give_row(const struct zmpi_interp_work *w, const int32_t *value, int
 
 const struct zmpi_interp_loops LOOPS = {
     .load = {load32, load64},
-    .unload = {unload32, unload64},
+    .unload = unload,
     .decoded = {decoded32, decoded64},
     .verify = {verify32, verify64},
     .lattice = lattice,

@@ -35,11 +35,8 @@ TARGET static ALWAYS_INLINE __m512i take_slots(const struct unrans *in, struct c
         next = _mm512_add_epi32(_mm512_mullo_epi32(zero, y), in_slots);
     } else {
         const __m512i table = _mm512_slli_epi32(_mm512_cvtepu16_epi32(by.group), PRECISION);
-        const __m512i place =
-            _mm512_max_epi32(in_slots, _mm512_sub_epi32(zero, _mm512_set1_epi32(1)));
-        slot = _mm512_i32gather_epi32(_mm512_or_epi32(table, place), in->slots, 4);
-        const __m512i more = _mm512_add_epi32(
-            _mm512_add_epi32(y, _mm512_sub_epi32(in_slots, place)), _mm512_and_si512(slot, within));
+        slot = _mm512_i32gather_epi32(_mm512_or_epi32(table, in_slots), in->slots, 4);
+        const __m512i more = _mm512_add_epi32(y, _mm512_and_si512(slot, within));
         next = _mm512_add_epi32(_mm512_mullo_epi32(_mm512_srli_epi32(slot, 20), y), more);
     }
     const __mmask16 low = _mm512_mask_testn_epi32_mask(row, next, above);

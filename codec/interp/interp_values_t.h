@@ -192,20 +192,6 @@ static void NAME(unload_row)(const int32_t *restrict v, size_t n, int bits, doub
         x[i] = (T)((base + (double)(int32_t)((uint32_t)v[i] << bits)) * unit);
 }
 
-static void NAME(unload)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
-                         const size_t extent[3], const struct zmpi_rows *dst, double base)
-{
-    for (size_t z = 0; z < extent[0]; z++)
-        for (size_t y = 0; y < extent[1]; y++) {
-            const unsigned char *ahead = row_ahead(dst, extent, z, y);
-            for (size_t b = 0; b < extent[2] * sizeof(T); b += 64)
-                __builtin_prefetch(ahead + b, 1);
-            NAME(unload_row)
-            (w->flat.value + z * w->flat.plane + y * w->flat.row, extent[2], 0, rule->unit, base,
-             (NAME(any_place) *)(dst->at + z * dst->plane + y * dst->row));
-        }
-}
-
 /* Are the values, with few left out, such as integers decode to? Zeros tell nothing. */
 static bool NAME(decoded)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                           const size_t extent[3], const struct zmpi_rows *src, double base)

@@ -187,7 +187,7 @@ struct given {
 
 enum { ZMPI_INTERP_PAIRS = ZMPI_INTERP_CONTEXTS << 7 };
 
-/* Where a decoder writes the tile. */
+/* Where the decoded tile goes. */
 struct target {
     const struct zmpi_interp_rule *rule;
     const struct zmpi_rows *rows;
@@ -253,9 +253,8 @@ struct zmpi_interp_loops {
     /* Loads the tile's values into w->flat. False: no value could be an integer. */
     bool (*load[2])(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                     const size_t extent[3], const struct zmpi_rows *src, double *base);
-    /* Writes the tile in w->flat to dst. */
-    void (*unload[2])(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
-                      const size_t extent[3], const struct zmpi_rows *dst, double base);
+    /* Writes the tile in w->flat to w->to. */
+    void (*unload)(const struct zmpi_interp_work *w);
     /* Are the values, with few left out, such as integers decode to? */
     bool (*decoded[2])(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                        const size_t extent[3], const struct zmpi_rows *src, double base);

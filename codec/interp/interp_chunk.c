@@ -1,4 +1,5 @@
 /* interp_chunk.c - makes a chunk of a tile of floats, and the tile of a chunk (format.md 1.5). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -183,19 +184,49 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
     return (size_t)(at - dst);
 }
 
+/* Loads a sample, or takes what is kept of it. False: no value could be an integer. */
+static bool load_sample(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                        const size_t extent[3], const struct zmpi_rows *src, bool *decoded)
+{
+    const int is_f64 = rule->type == ZMPI_F64;
+    const size_t bytes = (w->flat.plane * extent[0] + BEHIND) * sizeof *w->flat.value;
+    struct kept *k = w->kept;
+    double base;
+    for (; k < w->kept + ZMPI_INTERP_KEPT; k++)
+        if (k->at == src->at && memcmp(k->extent, extent, sizeof k->extent) == 0) {
+            memcpy(w->flat.value - PAD, k->values, bytes);
+            *decoded = k->decoded;
+            return true;
+        }
+    if (!w->loops->load[is_f64](w, rule, extent, src, &base))
+        return false;
+    *decoded = w->loops->decoded[is_f64](w, rule, extent, src, base);
+    if (w->kept[0].at && bytes > 4 * w->kept[0].bytes) /* few sets are tried on so large ones */
+        return true;
+    k = &w->kept[w->next_kept++ % ZMPI_INTERP_KEPT];
+    free(k->values);
+    k->at = NULL;
+    if (!(k->values = malloc(bytes)))
+        return true;
+    memcpy(k->values, w->flat.value - PAD, bytes);
+    memcpy(k->extent, extent, sizeof k->extent);
+    k->at = src->at;
+    k->bytes = bytes;
+    k->decoded = *decoded;
+    return true;
+}
+
 uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                               struct zmpi_interp_set *set, bool choose, const size_t extent[3],
                               const struct zmpi_rows *src, enum zmpi_interp_origin *origin)
 {
     const uint64_t stored =
         (uint64_t)(extent[0] * extent[1] * extent[2] * zmpi_type_size(rule->type)) << 11;
-    const int is_f64 = rule->type == ZMPI_F64;
-    double base;
+    bool decoded;
     *origin = ZMPI_INTERP_FRESH;
     zmpi_interp_layout(w, set, extent);
-    if (!w->loops->load[is_f64](w, rule, extent, src, &base))
+    if (!load_sample(w, rule, extent, src, &decoded))
         return stored;
-    const bool decoded = w->loops->decoded[is_f64](w, rule, extent, src, base);
     w->mode = ENCODE;
     w->watch = w->decoded = decoded;
     w->wanted = false;

@@ -211,6 +211,8 @@ void zmpi_interp_work_free(struct zmpi_interp_work *w)
     zmpi_flare_coder_free(w->flare);
     free(w->books);
     free(w->differs);
+    for (int i = 0; i < ZMPI_INTERP_KEPT; i++)
+        free(w->kept[i].values);
     for (int i = 0; i < 3; i++)
         free(w->clean[i]);
     free(w->out);

@@ -201,6 +201,16 @@ struct capacity {
     bool planes;              /* that family, too */
 };
 
+/* A sample's integers, which many sets are tried on. */
+struct kept {
+    const unsigned char *at; /* its first element; NULL: none */
+    size_t extent[3], bytes;
+    int32_t *values; /* as they lie in the tile, with the pads */
+    bool decoded;    /* its values look so */
+};
+
+enum { ZMPI_INTERP_KEPT = 8 };
+
 struct zmpi_interp_work {
     struct capacity capacity;
     struct cells flat; /* the tile */
@@ -229,7 +239,9 @@ struct zmpi_interp_work {
     bool wanted; /* encoder: is the tile read after it was coded? */
     struct target to;
     struct ahead ahead;
-    double base;                     /* of the tile before */
+    double base; /* of the tile before */
+    struct kept kept[ZMPI_INTERP_KEPT];
+    unsigned next_kept;              /* which is replaced next */
     void *clean[3];                  /* copies of rows of floats */
     struct zmpi_flare_coder *flare;  /* of the profile FLARE, else NULL */
     struct zmpi_interp_books *books; /* of the profile with Huffman codes, else NULL */

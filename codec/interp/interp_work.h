@@ -251,7 +251,7 @@ struct zmpi_interp_work {
     unsigned used; /* symbols: up to the last one that occurs in any context */
     uint32_t counts[4][ZMPI_INTERP_PAIRS]; /* too large for a stack */
     uint64_t pairs[ZMPI_INTERP_PAIRS];     /* that, too */
-    const uint32_t *logs; /* log2(1 + i / 1024) in 1/32768 */
+    const uint32_t *logs;                  /* log2(1 + i / 1024) in 1/32768 */
 };
 
 /* The most cells of a strip; one longer row is a strip, too. */

@@ -226,9 +226,9 @@ static double longer(struct field *f, int repetitions, bool warm, double *plain)
     for (int k = 0; k < repetitions; k++) {
         each[k] = more[k] = 0;
         for (int i = 0; i < TOGETHER; i++) {
-            const double judged = call(f, true, warm), plain = call(f, false, warm);
-            each[k] += plain / TOGETHER;
-            more[k] += (judged - plain) / TOGETHER;
+            const double with = call(f, true, warm), without = call(f, false, warm);
+            each[k] += without / TOGETHER;
+            more[k] += (with - without) / TOGETHER;
         }
     }
     *plain = median(each, repetitions);

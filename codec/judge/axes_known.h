@@ -26,7 +26,7 @@ struct zmpi_axes_known {
         double abs_bound;        /* of the last one */
         unsigned sets;           /* chosen so far (axes.h) */
         unsigned last;           /* axes of the last look */
-        unsigned alike;          /* choices of it in a row about which few blocks told nothing */
+        unsigned alike;          /* looks in a row that gave these */
         double times;            /* cost of the best set over the least cost, in few blocks; or 1 */
         unsigned uses;
     } entry[ZMPI_AXES_ARRAYS];

@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-/* Fewer values of a call's sample are too few to be plain. */
-enum { TELLING = 64 };
-
 /* Mostly empty data: do they have rows that are plainly floats? */
 static struct zmpi_plain look_at_varied(const struct zmpi_taken *t)
 {
@@ -18,7 +15,7 @@ static struct zmpi_plain look_at_varied(const struct zmpi_taken *t)
 static bool is_plain(struct zmpi_judgement *j, const struct zmpi_taken *t)
 {
     j->plain = t->rows ? zmpi_plain_look(t) : (struct zmpi_plain){0};
-    if (!j->plain.is && t->rows > 1 && j->plain.telling < TELLING)
+    if (!j->plain.is && t->rows > 1 && j->plain.telling < ZMPI_PLAIN_LEAST)
         j->plain = look_at_varied(t);
     return j->plain.is;
 }

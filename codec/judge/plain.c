@@ -9,8 +9,8 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* At least TELLING samples, and one in ONE_IN, must tell something. */
-enum { TELLING = 64, ONE_IN = 8 };
+/* One sample in ONE_IN must tell something. */
+enum { ONE_IN = 8 };
 
 /* A value of 2^63 or more is a mark if all such values are alike. */
 enum { MARK = 63 };
@@ -213,7 +213,7 @@ static bool has_mantissas(const struct sums *s, bool f64)
     if (LIKE * s->like > s->mantissas)
         return false;
     return !f64 || s->mantissas == 0 ||
-           (LIKE * s->halves <= s->mantissas && s->half_steps >= TELLING / 2 &&
+           (LIKE * s->halves <= s->mantissas && s->half_steps >= ZMPI_PLAIN_LEAST / 2 &&
             s->half_step >= ROUGH_HALF * s->half_steps);
 }
 
@@ -235,8 +235,8 @@ INLINE struct zmpi_plain look(const struct zmpi_taken *t, bool f64)
     struct sums s = {0};
     load(&w, t, f64);
     classify(k, f64, &w, &s);
-    bool is = s.telling >= TELLING && s.telling >= s.words / ONE_IN && s.even && is_near(k, &s) &&
-              PRINTABLE * s.odd > s.words * (f64 ? 8 : 4);
+    bool is = s.telling >= ZMPI_PLAIN_LEAST && s.telling >= s.words / ONE_IN && s.even &&
+              is_near(k, &s) && PRINTABLE * s.odd > s.words * (f64 ? 8 : 4);
     if (is) {
         compare(k, f64, &w, &s);
         is = has_mantissas(&s, f64) && is_this_order(k, &w, &s);

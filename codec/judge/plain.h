@@ -9,6 +9,9 @@
 
 #include "bound/sample.h"
 
+/* Plain data have at least so many samples that tell something. */
+enum { ZMPI_PLAIN_LEAST = 64 };
+
 struct zmpi_plain {
     unsigned words;   /* sampled */
     unsigned telling; /* neither zero, nor a mark for missing data, nor the word before again */

@@ -29,8 +29,7 @@
 
 enum { MOST = 101, OTHERS = 64 << 20, CALLS = 100, FIELDS = 200, FIGURES = 5 };
 
-/* The axes of one call in four are looked at (axes_known.c). A repetition is the mean of so many.
- */
+/* Calls of a repetition. One in four looks at axes (axes_known.c). */
 enum { TOGETHER = 4 };
 
 /* What is timed: `wrong` is of the datatype, `once` of the first call of a length. */

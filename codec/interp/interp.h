@@ -143,9 +143,18 @@ enum zmpi_interp_origin { ZMPI_INTERP_FRESH, ZMPI_INTERP_DECODED, ZMPI_INTERP_DE
 uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                               struct zmpi_interp_set *set, bool choose, const size_t extent[3],
                               const struct zmpi_rows *src, enum zmpi_interp_origin *origin);
-/* Never reads outside src, nor writes outside the tile; on error its contents are undefined. */
-enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
-                                    const size_t extent[3], const unsigned char *src, size_t size,
-                                    const struct zmpi_rows *dst);
+/* A coded chunk, and where its values go. */
+struct zmpi_interp_coded {
+    const unsigned char *src;
+    size_t size, extent[3];
+    struct zmpi_rows rows;
+};
+/* Does it take less time to decode two chunks side by side? Where few bits are to be decoded, their
+ * workspaces only displace each other from the cache. */
+bool zmpi_interp_two_pay(const struct zmpi_interp_coded c[2]);
+/* Decodes n chunks, one or two, each by a workspace of its own. status: of each. Never reads
+ * outside src, nor writes outside the tile; on error its contents are undefined. */
+void zmpi_interp_decode(struct zmpi_interp_work *const w[], const struct zmpi_interp_rule *rule,
+                        const struct zmpi_interp_coded c[], int n, enum zmpi_status status[]);
 
 #endif

@@ -64,8 +64,8 @@ static void run_set(struct zmpi_interp_work *w, struct zmpi_interp_set *set, boo
     w->lag = set->family == ZMPI_INTERP_PLANES ? set->lag : 0;
     if (set->family != ZMPI_INTERP_LORENZO)
         w->loops->lattice(w, set, choose);
-    else
-        w->loops->lorenzo(w, set);
+    for (struct zmpi_interp_work *v = w; v && set->family == ZMPI_INTERP_LORENZO; v = v->with)
+        w->loops->lorenzo(v, set);
     if (w->mode != DECODE)
         zmpi_interp_code_end(w);
 }
@@ -263,20 +263,19 @@ static enum zmpi_status take_zeros(struct zmpi_interp_work *w, const size_t exte
     for (; at < end; at++)
         if (*at)
             return ZMPI_ERR_CORRUPT;
+    w->loops->unload(w);
     return ZMPI_OK;
 }
 
-/* Decodes the codes to w->to; FLARE: to w->flat. */
-static enum zmpi_status take_codes(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
-                                   unsigned number, const size_t extent[3], const unsigned char *at,
-                                   const unsigned char *end)
+/* Prepares w to decode codes by a set. */
+static enum zmpi_status begin_codes(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                                    const struct zmpi_interp_set *set, const size_t extent[3],
+                                    const unsigned char *at, const unsigned char *end)
 {
-    struct zmpi_interp_set set = rule->flare ? zmpi_interp_flat : rule->set[number];
-    zmpi_interp_layout(w, &set, extent);
+    zmpi_interp_layout(w, set, extent);
     w->mode = DECODE;
-    if (rule->flare)
-        return zmpi_flare_decode(w, extent, at, (size_t)(end - at)) ? ZMPI_OK : ZMPI_ERR_CORRUPT;
-    w->lag = set.family == ZMPI_INTERP_PLANES ? set.lag : 0;
+    w->shift = set->shift;
+    w->lag = set->family == ZMPI_INTERP_PLANES ? set->lag : 0;
     if (!(at = take_planes(w, extent[0], at, end)))
         return ZMPI_ERR_CORRUPT;
     if (!need_books(w, rule))
@@ -284,42 +283,86 @@ static enum zmpi_status take_codes(struct zmpi_interp_work *w, const struct zmpi
     const size_t n = extent[0] * extent[1] * extent[2], size = (size_t)(end - at);
     if (!(w->books ? zmpi_interp_books_unpack(w, n, at, size) : zmpi_interp_unpack(w, at, size)))
         return ZMPI_ERR_CORRUPT;
-    run_set(w, &set, false);
-    return (w->books ? !w->given.over : zmpi_interp_unpacked(w)) ? ZMPI_OK : ZMPI_ERR_CORRUPT;
+    return ZMPI_OK;
 }
 
-enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
-                                    const size_t extent[3], const unsigned char *src, size_t size,
-                                    const struct zmpi_rows *dst)
+static enum zmpi_status decode_flare(struct zmpi_interp_work *w, const size_t extent[3],
+                                     const unsigned char *at, const unsigned char *end)
 {
-    const size_t width = zmpi_type_size(rule->type), n = extent[0] * extent[1] * extent[2];
-    const unsigned char *at = src + HEAD, *end = src + size;
-    struct zmpi_interp_exceptions e;
-    uint64_t number;
-    if (size < HEAD || src[2] || src[3])
+    zmpi_interp_layout(w, &zmpi_interp_flat, extent);
+    w->mode = DECODE;
+    if (!zmpi_flare_decode(w, extent, at, (size_t)(end - at)))
         return ZMPI_ERR_CORRUPT;
-    if (src[0] == KIND_STORED) {
-        if (src[1] || size != HEAD + n * width)
+    w->loops->unload(w);
+    return ZMPI_OK;
+}
+
+/* Reads a chunk up to its codes. *codes: 1 + the number of their set; 0: all but the exceptions is
+ * decoded. */
+static enum zmpi_status begin_chunk(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                                    const struct zmpi_interp_coded *c, unsigned *codes,
+                                    struct zmpi_interp_exceptions *e)
+{
+    const size_t width = zmpi_type_size(rule->type), n = c->extent[0] * c->extent[1] * c->extent[2];
+    const unsigned char *at = c->src + HEAD, *end = c->src + c->size;
+    uint64_t number;
+    *codes = 0;
+    *e = (struct zmpi_interp_exceptions){0};
+    if (c->size < HEAD || c->src[2] || c->src[3])
+        return ZMPI_ERR_CORRUPT;
+    if (c->src[0] == KIND_STORED) {
+        if (c->src[1] || c->size != HEAD + n * width)
             return ZMPI_ERR_CORRUPT;
-        zmpi_rows_scatter(dst, extent, extent[2] * width, at, width == 4 ? copy32 : copy64);
+        zmpi_rows_scatter(&c->rows, c->extent, c->extent[2] * width, at,
+                          width == 4 ? copy32 : copy64);
         return ZMPI_OK;
     }
-    if (src[0] > (rule->flare ? 1 : rule->sets))
+    if (c->src[0] > (rule->flare ? 1 : rule->sets))
         return ZMPI_ERR_CORRUPT;
     if (!(at = zmpi_interp_take_varint(at, end, &number)) ||
         number / 2 > (uint64_t)(ZMPI_INTERP_BASE_MOST / ZMPI_INTERP_STEP))
         return ZMPI_ERR_CORRUPT;
     const int64_t steps = number & 1 ? -(int64_t)(number / 2) - 1 : (int64_t)(number / 2);
-    if (!(at = zmpi_interp_take_exceptions(w, src[1], extent, width, at, end, &e)))
+    if (!(at = zmpi_interp_take_exceptions(w, c->src[1], c->extent, width, at, end, e)))
         return ZMPI_ERR_CORRUPT;
-    w->to = (struct target){rule, dst, (double)steps * ZMPI_INTERP_STEP};
-    const enum zmpi_status status = src[0] == KIND_CONSTANT
-                                        ? take_zeros(w, extent, at, end)
-                                        : take_codes(w, rule, src[0] - 1u, extent, at, end);
-    if (status)
-        return status;
-    if (rule->flare || src[0] == KIND_CONSTANT)
-        w->loops->unload(w);
-    zmpi_interp_set_exceptions(w, &e, extent, dst, width);
-    return ZMPI_OK;
+    w->to = (struct target){rule, &c->rows, (double)steps * ZMPI_INTERP_STEP};
+    if (c->src[0] == KIND_CONSTANT)
+        return take_zeros(w, c->extent, at, end);
+    if (rule->flare)
+        return decode_flare(w, c->extent, at, end);
+    *codes = c->src[0];
+    return begin_codes(w, rule, &rule->set[*codes - 1], c->extent, at, end);
+}
+
+bool zmpi_interp_two_pay(const struct zmpi_interp_coded c[2])
+{
+    for (int k = 0; k < 2; k++)
+        if (8 * c[k].size < c[k].extent[0] * c[k].extent[1] * c[k].extent[2])
+            return false;
+    return zmpi_kernels()->interp->take_rows != NULL;
+}
+
+void zmpi_interp_decode(struct zmpi_interp_work *const w[], const struct zmpi_interp_rule *rule,
+                        const struct zmpi_interp_coded c[], int n, enum zmpi_status status[])
+{
+    struct zmpi_interp_exceptions e[2];
+    unsigned codes[2] = {0};
+    for (int k = 0; k < n; k++)
+        if ((status[k] = begin_chunk(w[k], rule, &c[k], &codes[k], &e[k])))
+            codes[k] = 0;
+    const bool both = codes[0] && codes[0] == codes[1];
+    w[0]->with = both ? w[1] : NULL;
+    for (int k = 0; k < (both ? 1 : n); k++)
+        if (codes[k]) {
+            struct zmpi_interp_set set = rule->set[codes[k] - 1];
+            run_set(w[k], &set, false);
+        }
+    w[0]->with = NULL;
+    for (int k = 0; k < n; k++) {
+        if (codes[k] && (w[k]->books ? w[k]->given.over : !zmpi_interp_unpacked(w[k])))
+            status[k] = ZMPI_ERR_CORRUPT;
+        if (!status[k])
+            zmpi_interp_set_exceptions(w[k], &e[k], c[k].extent, &c[k].rows,
+                                       zmpi_type_size(rule->type));
+    }
 }

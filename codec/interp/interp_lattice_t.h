@@ -143,7 +143,7 @@ static void mean3(int32_t *restrict out, const int32_t *b, const int32_t *c, siz
 static void pad_values(const struct cells *e, const struct cells *c)
 {
     const int m = e->n[2];
-    for (int z = 0; z < c->n[0]; z++)
+    for (int z = 0; z < c->n[0] && c->n[2]; z++)
         for (int y = 0; y < c->n[1]; y++) {
             int32_t *v = row_of(e, z, y);
             const int32_t a = v[m - 1], b = m > 1 ? v[m - 2] : a, last = m > 2 ? v[m - 3] : a;
@@ -298,16 +298,15 @@ static uint64_t cost_of(const struct zmpi_interp_work *w, const struct tries *t)
 // It predicts, too.
 #include "interp/interp_planes_t.h"
 
-/* Codes a strip. sums: as in struct coded; NULL: anchors, which have a context of their own. */
+/* Codes a strip. */
 static void code_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
-                       const uint16_t *sums, int axes, int bits)
+                       const struct coded *by)
 {
-    const struct coded by = {w->scratch[1], bits, sums, axes, !sums};
     int32_t *value = row_of(c, s->z, s->y);
     const int32_t *before = whole_before(w, c, s);
     if (w->mode == DECODE) {
-        take_strip(w, c, s, &by, value);
-        if (!sums) /* other classes are predicted from differences alone */
+        take_strip(w, c, s, by, value);
+        if (by->anchors) /* other classes are predicted from differences alone */
             keep_whole(w, c, s, before);
         return;
     }
@@ -315,10 +314,10 @@ static void code_strip(struct zmpi_interp_work *w, const struct cells *c, const 
         subtract(value, value, before, s->n);
     for (int k = 0; k < s->rows && w->watch; k++) {
         const size_t at = (size_t)k * c->row;
-        w->off += count_off(value + at, by.predicted + at, (size_t)c->n[2], bits);
+        w->off += count_off(value + at, by->predicted + at, (size_t)c->n[2], by->bits);
         w->seen += (size_t)c->n[2];
     }
-    put_strip(w, c, s, &by);
+    put_strip(w, c, s, by);
     keep_whole(w, c, s, before);
 }
 
@@ -371,28 +370,50 @@ static void join_strip(struct zmpi_interp_work *w, unsigned l, unsigned axes, un
     }
 }
 
-/* Codes class p of level l, if it has points, and puts the rows together that it completes. */
-static void code_class(struct zmpi_interp_work *w, const struct zmpi_interp_set *set, unsigned l,
-                       unsigned p)
+/* Goes on to the next strip of class p of level l, predicts it if it has points, and codes it; in
+ * decoders take_runs does that. False: there is none. */
+static bool begin_strip(struct zmpi_interp_work *w, const struct zmpi_interp_set *set, unsigned l,
+                        unsigned p, struct strip *s)
 {
     const struct level *level = &w->level[l];
     const struct cells *c = &level->of[p];
-    for (int z = 0; z < c->n[0]; z++)
-        for (int y = 0; y < c->n[1];) {
-            const struct strip s = next_strip(c, z, y);
-            const int dy = set->axes & ZMPI_AXIS_Y ? 2 : 1;
-            w->ahead.bytes = 0;
-            if (w->mode == DECODE && !l && (p & ZMPI_AXIS_X || !(set->axes & ZMPI_AXIS_X)))
-                fetch_rows(w, joined_z(set->axes, p, z), dy * y + !!(p & ZMPI_AXIS_Y), dy);
-            if (p && c->n[2]) {
-                const int axes = sum_sizes(w, level, p, set->way[l][p], &s);
-                predict(w, level, p, set->way[l][p], &s);
-                code_strip(w, c, &s, w->sums, axes, ZMPI_INTERP_STEP_BITS - set->fine[l]);
-            }
-            if (p & ZMPI_AXIS_X || !(set->axes & ZMPI_AXIS_X))
-                join_strip(w, l, set->axes, p, &s);
-            y += s.rows;
-        }
+    const int bits = ZMPI_INTERP_STEP_BITS - set->fine[l], dy = set->axes & ZMPI_AXIS_Y ? 2 : 1;
+    const int next = s->y + s->rows;
+    if (!c->n[1] || s->z + (next >= c->n[1]) >= c->n[0])
+        return false;
+    *s = next < c->n[1] ? next_strip(c, s->z, next) : next_strip(c, s->z + 1, 0);
+    w->ahead.bytes = 0;
+    if (w->mode == DECODE && !l && (p & ZMPI_AXIS_X || !(set->axes & ZMPI_AXIS_X)))
+        fetch_rows(w, joined_z(set->axes, p, s->z), dy * s->y + !!(p & ZMPI_AXIS_Y), dy);
+    if (!p || !c->n[2])
+        return true;
+    const int axes = sum_sizes(w, level, p, set->way[l][p], s);
+    const struct coded by = {w->scratch[1], bits, w->sums, axes, false};
+    predict(w, level, p, set->way[l][p], s);
+    if (w->mode == DECODE)
+        begin_take(w, c, s, &by, row_of(c, s->z, s->y));
+    else
+        code_strip(w, c, s, &by);
+    return true;
+}
+
+/* Codes class p of level l, if it has points, and puts the rows together that it completes. Strips
+ * of two chunks are decoded side by side. */
+static void code_class(struct zmpi_interp_work *w, const struct zmpi_interp_set *set, unsigned l,
+                       unsigned p)
+{
+    struct zmpi_interp_work *const with = w->with;
+    struct strip s = {0}, other = {0};
+    const bool joins = p & ZMPI_AXIS_X || !(set->axes & ZMPI_AXIS_X);
+    for (bool more = true, two = with; more || two;) {
+        more = more && begin_strip(w, set, l, p, &s);
+        two = two && begin_strip(with, set, l, p, &other);
+        take_runs(w);
+        if (more && joins)
+            join_strip(w, l, set->axes, p, &s);
+        if (two && joins)
+            join_strip(with, l, set->axes, p, &other);
+    }
 }
 
 /* Returns the way that costs least; if the values were decoded before, the way by which they were
@@ -449,7 +470,7 @@ static void code_anchors(struct zmpi_interp_work *w, const struct cells *c, int 
             int32_t *predicted = w->scratch[1];
             for (int i = 0; i < c->n[2]; i++)
                 predicted[i] = before ? before[i] : 0;
-            code_strip(w, c, &s, NULL, 0, bits);
+            code_strip(w, c, &s, &(struct coded){predicted, bits, NULL, 0, true});
         }
 }
 
@@ -464,13 +485,15 @@ static void lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, boo
 {
     static const unsigned char order[] = {0, 1, 2, 4, 3, 5, 6, 7};
     const unsigned top = set->levels - 1;
-    w->ahead.bytes = 0;
     if (w->mode != DECODE)
         for (unsigned l = 0; l <= top; l++)
             split_level(&w->level[l], set->axes, l ? &w->level[l - 1].of[0] : &w->flat);
     if (w->mode != DECODE && w->lag)
         choose_planes(w, set);
-    code_anchors(w, &w->level[top].of[0], ZMPI_INTERP_STEP_BITS - set->fine[set->levels]);
+    for (struct zmpi_interp_work *v = w; v; v = v->with) {
+        v->ahead.bytes = 0;
+        code_anchors(v, &v->level[top].of[0], ZMPI_INTERP_STEP_BITS - set->fine[set->levels]);
+    }
     for (unsigned l = top + 1; l-- > 0;) {
         const struct level *level = &w->level[l];
         const size_t seen = w->seen, off = w->off;
@@ -480,8 +503,8 @@ static void lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, boo
             const struct cells *c = &level->of[p];
             if (p & ~set->axes)
                 continue;
-            if (p & ZMPI_AXIS_X && c->n[2])
-                pad_values(&level->of[p ^ ZMPI_AXIS_X], c);
+            for (struct zmpi_interp_work *v = w; v && p & ZMPI_AXIS_X; v = v->with)
+                pad_values(&v->level[l].of[p ^ ZMPI_AXIS_X], &v->level[l].of[p]);
             if (choose && p && c->n[0] && c->n[1] && c->n[2])
                 set->way[l][p] = (unsigned char)choose_way(w, level, p, bits);
             code_class(w, set, l, p);

@@ -200,33 +200,6 @@ TARGET static ALWAYS_INLINE __m512i take(const struct unrans *in, struct chosen 
     return four ? take_slots_of_4(in, by, row, l) : take_slots(in, by, row, l);
 }
 
-/* Decodes the elements of `row` from `at` on, which have these contexts; returns their sizes. */
-TARGET static ALWAYS_INLINE __m512i take_elements(struct unrans *in, const struct row_run *r,
-                                                  const struct fixed *f, __m512i contexts,
-                                                  __mmask32 row, size_t at, struct lanes *l,
-                                                  bool four)
-{
-    const __m512i group = _mm512_permutexvar_epi16(contexts, f->group);
-    __m512i zero = _mm512_permutexvar_epi16(contexts, f->zero);
-    if (four)
-        zero = _mm512_mask_mov_epi16(_mm512_set1_epi16(1 << PRECISION), row, zero);
-    const __mmask16 row0 = (__mmask16)row, row1 = (__mmask16)(row >> LANES);
-    const struct chosen low = {_mm512_castsi512_si256(group), _mm512_castsi512_si256(zero)};
-    const struct chosen high = {_mm512_extracti64x4_epi64(group, 1),
-                                _mm512_extracti64x4_epi64(zero, 1)};
-    const __m512i code0 = put_values(r, at, take(in, low, row0, l, four));
-    const __m512i code1 =
-        row1 ? put_values(r, at + LANES, take(in, high, row1, l, four)) : _mm512_setzero_si512();
-    const __m512i size = _mm512_abs_epi16(join(code0, code1)); /* RAW or more: it has raw bits */
-    const __mmask32 escaped =
-        row & _mm512_cmpgt_epu16_mask(size, _mm512_set1_epi16(ZMPI_INTERP_DIRECT));
-    _mm256_storeu_si256((void *)(r->size + at), _mm512_cvtepi16_epi8(size));
-    if (!escaped)
-        return size;
-    put_escapes(in, r, at, escaped);
-    return load_sizes(r->size + at);
-}
-
 /* Goes through rows, 32 elements at a time. For rows of 32 elements or fewer, the sizes of the row
  * above stay in `size`: a load so soon after the store would wait for it. Rows are read and sizes
  * are written in whole vectors. */
@@ -267,41 +240,162 @@ TARGET static ALWAYS_INLINE void walk_end(const struct walk *v)
     sizes[v->r->n] = sizes[v->r->n - 1];
 }
 
-TARGET static ALWAYS_INLINE void take_rows(struct unrans *in, const struct row_run *r, bool four)
+/* The rows of a chunk, as far as they are decoded. */
+struct taking {
+    struct unrans *in;
+    struct lanes lanes;
+    struct walk walk;
+};
+
+/* Up to 32 elements: their places, tables and codes. */
+struct some {
+    __mmask32 row;
+    size_t at;
+    struct chosen by[2];
+    __m512i code[2];
+};
+
+TARGET static ALWAYS_INLINE void choose_tables(const struct taking *t, size_t i, bool four,
+                                               struct some *s)
 {
-    struct lanes l = {.all = _mm512_loadu_si512(in->state), .words = in->at};
-    l.four = _mm256_cvtepu32_epi64(_mm512_castsi512_si128(l.all));
-    struct walk v = {
-        .r = r, .fixed = fixed_of(in->table, in->zero, r), .size = _mm512_setzero_si512()};
-    for (int k = 0; k < r->rows; k++) {
-        walk_to(&v, k);
-        fetch_ahead(&r->ahead, k);
-        for (size_t i = 0; i < (size_t)r->n; i += SIZES) {
-            __mmask32 row;
-            const __m512i c = walk_contexts(&v, i, &row);
-            v.size = take_elements(in, r, &v.fixed, c, row, v.begin + i, &l, four);
-        }
-        walk_end(&v);
-        zmpi_interp_taken(in, l.words);
-        l.words = in->at;
-    }
+    const __m512i contexts = walk_contexts(&t->walk, i, &s->row);
+    const __m512i group = _mm512_permutexvar_epi16(contexts, t->walk.fixed.group);
+    __m512i zero = _mm512_permutexvar_epi16(contexts, t->walk.fixed.zero);
     if (four)
-        _mm_storeu_si128((void *)in->state,
-                         _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(
-                             l.four, _mm256_setr_epi32(0, 2, 4, 6, 0, 0, 0, 0))));
-    else
-        _mm512_storeu_si512(in->state, l.all);
+        zero = _mm512_mask_mov_epi16(_mm512_set1_epi16(1 << PRECISION), s->row, zero);
+    s->at = t->walk.begin + i;
+    s->by[0] = (struct chosen){_mm512_castsi512_si256(group), _mm512_castsi512_si256(zero)};
+    s->by[1] =
+        (struct chosen){_mm512_extracti64x4_epi64(group, 1), _mm512_extracti64x4_epi64(zero, 1)};
+    s->code[0] = s->code[1] = _mm512_setzero_si512();
 }
 
-TARGET bool zmpi_avx512_interp_rows(struct unrans *in, const struct row_run *r)
+TARGET static ALWAYS_INLINE void take_codes(struct taking *t, struct some *s, int half, bool four)
 {
-    if (in->mask < 3)
-        return false;
-    if (in->mask == 3 || r->n <= 4)
-        take_rows(in, r, true);
+    const __mmask16 row = (__mmask16)(s->row >> (half * LANES));
+    if (half == 0 || row)
+        s->code[half] = put_values(t->walk.r, s->at + (size_t)half * LANES,
+                                   take(t->in, s->by[half], row, &t->lanes, four));
+}
+
+TARGET static ALWAYS_INLINE void put_sizes(struct taking *t, const struct some *s)
+{
+    const struct row_run *r = t->walk.r;
+    const __m512i size = _mm512_abs_epi16(join(s->code[0], s->code[1])); /* RAW or more: raw bits */
+    const __mmask32 escaped =
+        s->row & _mm512_cmpgt_epu16_mask(size, _mm512_set1_epi16(ZMPI_INTERP_DIRECT));
+    t->walk.size = size;
+    _mm256_storeu_si256((void *)(r->size + s->at), _mm512_cvtepi16_epi8(size));
+    if (escaped) {
+        put_escapes(t->in, r, s->at, escaped);
+        t->walk.size = load_sizes(r->size + s->at);
+    }
+}
+
+/* Decodes up to 32 elements from i on of a row in one chunk, or in each of two: while a lookup for
+ * one waits, the other goes on. */
+TARGET static ALWAYS_INLINE void take_elements(struct taking *t, int chunks, size_t i, bool four)
+{
+    struct some s[2];
+#pragma GCC unroll 2
+    for (int k = 0; k < chunks; k++)
+        choose_tables(&t[k], i, four, &s[k]);
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; half++)
+#pragma GCC unroll 2
+        for (int k = 0; k < chunks; k++)
+            take_codes(&t[k], &s[k], half, four);
+#pragma GCC unroll 2
+    for (int k = 0; k < chunks; k++)
+        put_sizes(&t[k], &s[k]);
+}
+
+TARGET static ALWAYS_INLINE void begin_rows(struct taking *t, struct unrans *in,
+                                            const struct row_run *r)
+{
+    t->in = in;
+    t->lanes.all = _mm512_loadu_si512(in->state);
+    t->lanes.four = _mm256_cvtepu32_epi64(_mm512_castsi512_si128(t->lanes.all));
+    t->lanes.words = in->at;
+    t->walk = (struct walk){
+        .r = r, .fixed = fixed_of(in->table, in->zero, r), .size = _mm512_setzero_si512()};
+}
+
+TARGET static ALWAYS_INLINE void begin_row(struct taking *t, int k)
+{
+    walk_to(&t->walk, k);
+    fetch_ahead(&t->walk.r->ahead, k);
+}
+
+/* Decodes the rest of a row. */
+TARGET static ALWAYS_INLINE void end_row(struct taking *t, size_t i, bool four)
+{
+    for (; i < (size_t)t->walk.r->n; i += SIZES)
+        take_elements(t, 1, i, four);
+    walk_end(&t->walk);
+    zmpi_interp_taken(t->in, t->lanes.words);
+    t->lanes.words = t->in->at;
+}
+
+/* Decodes the rows from number k on. */
+TARGET static ALWAYS_INLINE void end_rows(struct taking *t, int k, bool four)
+{
+    for (; k < t->walk.r->rows; k++) {
+        begin_row(t, k);
+        end_row(t, 0, four);
+    }
+    if (four)
+        _mm_storeu_si128((void *)t->in->state,
+                         _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(
+                             t->lanes.four, _mm256_setr_epi32(0, 2, 4, 6, 0, 0, 0, 0))));
     else
-        take_rows(in, r, false);
-    return true;
+        _mm512_storeu_si512(t->in->state, t->lanes.all);
+}
+
+TARGET static ALWAYS_INLINE void take_rows(struct unrans *in, const struct row_run *r, bool four)
+{
+    struct taking t;
+    begin_rows(&t, in, r);
+    end_rows(&t, 0, four);
+}
+
+TARGET static void take_rows_of_two(struct zmpi_interp_work *w, struct zmpi_interp_work *with)
+{
+    const struct row_run *r = &w->run, *s = &with->run;
+    const size_t n = (size_t)(r->n < s->n ? r->n : s->n);
+    const int rows = r->rows < s->rows ? r->rows : s->rows;
+    struct taking t[2];
+    begin_rows(&t[0], &w->in, r);
+    begin_rows(&t[1], &with->in, s);
+    for (int k = 0; k < rows; k++) {
+        size_t i = 0;
+        begin_row(&t[0], k);
+        begin_row(&t[1], k);
+        for (; i < n; i += SIZES)
+            take_elements(t, 2, i, false);
+        end_row(&t[0], i, false);
+        end_row(&t[1], i, false);
+    }
+    end_rows(&t[0], rows, false);
+    end_rows(&t[1], rows, false);
+}
+
+static bool has_all_lanes(const struct zmpi_interp_work *w)
+{
+    return w->in.mask == LANES - 1 && w->run.n > 4 && w->run.rows;
+}
+
+TARGET void zmpi_avx512_interp_rows(struct zmpi_interp_work *w)
+{
+    if (w->with && has_all_lanes(w) && has_all_lanes(w->with)) {
+        take_rows_of_two(w, w->with);
+        return;
+    }
+    for (; w; w = w->with)
+        if (has_all_lanes(w))
+            take_rows(&w->in, &w->run, false);
+        else if (w->run.rows)
+            take_rows(&w->in, &w->run, true);
 }
 
 /* ---- encoder ---- */

@@ -354,22 +354,39 @@ static void put_strip(struct zmpi_interp_work *w, const struct cells *c, const s
     }
 }
 
-/* Decodes the values of a strip. */
-static void take_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
+/* Decodes the rows of w->run, and those of the chunk beside it. */
+static void take_runs(struct zmpi_interp_work *w)
+{
+    if (w->run.rows || (w->with && w->with->run.rows))
+        w->loops->take_rows(w);
+    for (; w; w = w->with)
+        w->run.rows = 0;
+}
+
+/* Decodes the values of a strip; or makes w->run of it, for take_runs. */
+static void begin_take(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
                        const struct coded *by, int32_t *value)
 {
-    const struct row_run r = run_of(w, c, s, by, value);
-    if (w->loops->take_rows && !w->books && w->loops->take_rows(&w->in, &r))
+    w->run = run_of(w, c, s, by, value);
+    if (w->loops->take_rows && !w->books && w->in.mask >= 3)
         return;
     for (int k = 0; k < s->rows; k++) {
         const struct strip row = strip_of(c, s->z, s->y + k, 1);
         const size_t at = (size_t)k * c->row;
         int32_t *code = w->scratch[0];
-        fetch_ahead(&r.ahead, k);
+        fetch_ahead(&w->ahead, k);
         if (!by->anchors)
             make_contexts(w, c, &row, by->sums ? by->sums + at : NULL, by->axes);
-        take_row(w, code, r.size + at, row.n);
+        take_row(w, code, w->run.size + at, row.n);
         pad_sizes(c, &row);
         reconstruct(value + at, by->predicted ? by->predicted + at : NULL, code, row.n, by->bits);
     }
+    w->run.rows = 0;
+}
+
+static void take_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
+                       const struct coded *by, int32_t *value)
+{
+    begin_take(w, c, s, by, value);
+    take_runs(w);
 }

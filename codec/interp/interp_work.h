@@ -239,7 +239,9 @@ struct zmpi_interp_work {
     bool wanted; /* encoder: is the tile read after it was coded? */
     struct target to;
     struct ahead ahead;
-    double base; /* of the tile before */
+    struct row_run run;            /* decoder: rows that are ready; rows 0: none */
+    struct zmpi_interp_work *with; /* decoder: of a chunk beside this one; NULL: none */
+    double base;                   /* of the tile before */
     struct kept kept[ZMPI_INTERP_KEPT];
     unsigned next_kept;              /* which is replaced next */
     void *clean[3];                  /* copies of rows of floats */
@@ -285,8 +287,8 @@ struct zmpi_interp_loops {
                                 unsigned char *end, uint32_t state[16]);
     /* Encodes rows, whose values become the decoded ones. The pointer may be NULL. */
     void (*put_rows)(struct codes *c, const struct row_run *r);
-    /* Decodes rows; false: there are too few lanes. The pointer may be NULL. */
-    bool (*take_rows)(struct unrans *in, const struct row_run *r);
+    /* Decodes the rows of w->run, which has 4 lanes or 16, and of w->with. May be NULL. */
+    void (*take_rows)(struct zmpi_interp_work *w);
 };
 
 /* ---- interp_rans_avx512.c ---- */
@@ -294,7 +296,7 @@ struct zmpi_interp_loops {
 unsigned char *zmpi_avx512_interp_put(const struct codes *c, const uint64_t *slots,
                                       unsigned char *end, uint32_t state[16]);
 void zmpi_avx512_interp_put_rows(struct codes *c, const struct row_run *r);
-bool zmpi_avx512_interp_rows(struct unrans *in, const struct row_run *r);
+void zmpi_avx512_interp_rows(struct zmpi_interp_work *w);
 
 /* ---- interp_work.c ---- */
 

@@ -6,7 +6,8 @@
 
 void zmpi_chunk_decoder_free(struct zmpi_chunk_decoder *v)
 {
-    zmpi_interp_work_free(v->interp);
+    zmpi_interp_work_free(v->interp[0]);
+    zmpi_interp_work_free(v->interp[1]);
     zmpi_net_work_free(v->net);
     free(v->net_out);
     free(v->own);
@@ -16,17 +17,24 @@ void zmpi_chunk_decoder_free(struct zmpi_chunk_decoder *v)
         free(v->work);
 }
 
+static struct zmpi_interp_work *new_interp(const struct zmpi_stream *s,
+                                           const struct zmpi_interp_rule *rule)
+{
+    size_t tile[3];
+    for (int i = 0; i < 3; i++)
+        tile[i] = s->info.tile[i] < s->extent[i] ? s->info.tile[i] : s->extent[i];
+    return zmpi_interp_work_new(tile, rule->set, rule->sets, false);
+}
+
 static bool need_interp(const struct zmpi_stream *s, struct zmpi_chunk_decoder *v)
 {
-    size_t tile[3], bytes = s->width;
-    for (int i = 0; i < 3; i++) {
-        tile[i] = s->info.tile[i] < s->extent[i] ? s->info.tile[i] : s->extent[i];
-        bytes *= tile[i];
-    }
+    size_t bytes = s->width;
+    for (int i = 0; i < 3; i++)
+        bytes *= s->info.tile[i] < s->extent[i] ? s->info.tile[i] : s->extent[i];
     if (!zmpi_interp_load(&v->rule, s->info.array.type, s->info.tile, s->books, s->books_size))
         return false;
-    v->interp = zmpi_interp_work_new(tile, v->rule.set, v->rule.sets, false);
-    v->words = v->own = v->interp ? malloc(bytes) : NULL;
+    v->interp[0] = new_interp(s, &v->rule);
+    v->words = v->own = v->interp[0] ? malloc(bytes) : NULL;
     return v->words != NULL;
 }
 
@@ -103,8 +111,11 @@ static enum zmpi_status decode_words(const struct zmpi_stream *s, size_t k,
     bool is_float = s->info.array.type == ZMPI_F32 || s->info.array.type == ZMPI_F64;
     struct zmpi_rows rows = tile_rows(s, extent, place, v->words);
     enum zmpi_status status = ZMPI_OK;
-    if (v->interp)
-        return zmpi_interp_decode(v->interp, &v->rule, extent, src, size, &rows);
+    if (v->interp[0]) {
+        const struct zmpi_interp_coded c = {src, size, {extent[0], extent[1], extent[2]}, rows};
+        zmpi_interp_decode(v->interp, &v->rule, &c, 1, &status);
+        return status;
+    }
     if (v->huffman)
         status = zmpi_huffman_unpack(v->huffman, s, extent[0] * extent[1] * extent[2], src, size,
                                      v->work, &src, &size);
@@ -129,4 +140,26 @@ enum zmpi_status zmpi_chunk_decoder_run(const struct zmpi_stream *s, size_t k,
         zmpi_bytes_big_endian(v->words, v->words, extent[0] * extent[1] * extent[2], s->width);
     }
     return status;
+}
+
+bool zmpi_chunk_decoder_run_two(const struct zmpi_stream *s, const size_t k[2],
+                                const unsigned char *const src[2], unsigned char *const place[2],
+                                struct zmpi_chunk_decoder *v, enum zmpi_status status[2])
+{
+    struct zmpi_interp_coded c[2];
+    for (int i = 0; i < 2; i++) {
+        size_t first[3];
+        zmpi_stream_tile(s, k[i], first, c[i].extent);
+        c[i].src = src[i];
+        c[i].size = zmpi_stream_chunk_size(s, k[i]);
+        c[i].rows = tile_rows(s, c[i].extent, place[i], NULL);
+    }
+    if (!zmpi_interp_two_pay(c) || !zmpi_stream_chunk_intact(s, k[0], src[0]) ||
+        !zmpi_stream_chunk_intact(s, k[1], src[1]))
+        return false;
+    v->interp[1] = v->interp[1] ? v->interp[1] : new_interp(s, &v->rule);
+    if (!v->interp[1])
+        return false;
+    zmpi_interp_decode(v->interp, &v->rule, c, 2, status);
+    return true;
 }

@@ -12,7 +12,7 @@
 struct zmpi_chunk_decoder {
     struct zmpi_chunk_work *work;         /* for encoders 1 and 2 */
     struct zmpi_huffman_decoder *huffman; /* for encoder 2 */
-    struct zmpi_interp_work *interp;      /* for encoder 3 */
+    struct zmpi_interp_work *interp[2];   /* for encoder 3; [1]: for a chunk beside, or NULL */
     struct zmpi_interp_rule rule;
     struct zmpi_net_work *net; /* if values are enhanced */
     int8_t *net_out;           /* the network's output for a chunk */
@@ -36,6 +36,12 @@ void zmpi_chunk_decoder_free(struct zmpi_chunk_decoder *v);
 enum zmpi_status zmpi_chunk_decoder_run(const struct zmpi_stream *s, size_t k,
                                         const unsigned char *src, size_t size, unsigned char *place,
                                         struct zmpi_chunk_decoder *v);
+
+/* Decodes two chunks of encoder 3 side by side to their places, which are not NULL. False: nothing
+ * is done, since that takes longer, a checksum is wrong, or there is no memory. */
+bool zmpi_chunk_decoder_run_two(const struct zmpi_stream *s, const size_t k[2],
+                                const unsigned char *const src[2], unsigned char *const place[2],
+                                struct zmpi_chunk_decoder *v, enum zmpi_status status[2]);
 
 /* The bytes of coded chunk k. */
 static inline size_t zmpi_stream_chunk_size(const struct zmpi_stream *s, size_t k)

@@ -44,15 +44,17 @@ struct taken {
     const unsigned char *src[GROUP_MOST];
 };
 
-/* How many chunks a thread takes at a time; of encoder 3 one, since its chunks are large. */
+/* How many chunks a thread takes at a time; of encoder 3 one or two, since its chunks are large. */
 static size_t group_of(const struct decoder *d, size_t chunks)
 {
-    return d->s->info.encoder == ZMPI_INTERP || d->streams > chunks ? 1 : chunks / d->streams;
+    if (d->s->info.encoder == ZMPI_INTERP)
+        return chunks > GROUP_LEAST ? 2 : 1;
+    return d->streams > chunks ? 1 : chunks / d->streams;
 }
 
 static size_t next_group(const struct decoder *d)
 {
-    const size_t share = d->left / (2 * (size_t)d->threads);
+    const size_t share = d->threads > 1 ? d->left / (2 * (size_t)d->threads) : d->left;
     const size_t least = group_of(d, GROUP_LEAST), most = group_of(d, GROUP_MOST);
     return share < least ? least : share < most ? share : most;
 }
@@ -190,6 +192,25 @@ static enum zmpi_status decode_one(const struct decoder *d, size_t k, const unsi
     return status;
 }
 
+/* Decodes chunk i of those taken and the next one together, if they are of encoder 3 and wanted in
+ * the array's order. False: it does not. */
+static bool decode_two(struct decoder *d, const struct taken *t, size_t i,
+                       struct zmpi_chunk_decoder *v)
+{
+    enum zmpi_status status[2];
+    const size_t *k = t->chunk + i;
+    if (d->s->info.encoder != ZMPI_INTERP || d->s->info.big_endian || d->s->enhanced || d->step > 1)
+        return false;
+    unsigned char *const place[2] = {place_of(d, k[0]), place_of(d, k[1])};
+    if (!place[0] || !place[1] ||
+        !zmpi_chunk_decoder_run_two(d->s, k, t->src + i, place, v, status))
+        return false;
+    for (int n = 0; n < 2; n++)
+        if (status[n])
+            fail(d, k[n], status[n]);
+    return true;
+}
+
 /* Streaming stores must be done before another thread learns that this one has finished. */
 static void order_stores(void)
 {
@@ -227,6 +248,11 @@ static void decode_group(struct decoder *d, struct taken *t, struct zmpi_chunk_d
     for (size_t i = 0, there = 0; i < t->count && !status; i++) {
         if (d->s->read && there == 0)
             there = read_run(d->s, t, i, v, &status);
+        if (!status && i + 1 < t->count && (there > 1 || !d->s->read) && decode_two(d, t, i, v)) {
+            there -= there > 0 ? 2 : 0;
+            i++;
+            continue;
+        }
         there -= there > 0;
         if (!status)
             status = decode_one(d, t->chunk[i], t->src + i * d->streams, v);

@@ -162,6 +162,9 @@ Test(books, numbers)
         cr_assert_eq(code, i % 3 == 1 ? -1 : i % 3 / 2, "code %d is %d", i, code);
     }
     cr_assert_eq(w->given.end[w->given.of[0]] - w->given.next[w->given.of[0]], 32);
-    cr_assert_eq(zmpi_interp_decode(w, &rule, tile, chunk, size + 5, &rows), ZMPI_ERR_CORRUPT);
+    const struct zmpi_interp_coded coded = {chunk, size + 5, {tile[0], tile[1], tile[2]}, rows};
+    enum zmpi_status status;
+    zmpi_interp_decode(&w, &rule, &coded, 1, &status);
+    cr_assert_eq(status, ZMPI_ERR_CORRUPT);
     zmpi_interp_work_free(w);
 }

@@ -220,6 +220,31 @@ Test(interp, large)
     free(src);
 }
 
+/* Each chunk alone is decoded as it is among all. */
+static void check_parts(const struct zmpi_array *a, const struct kit_stream *s)
+{
+    struct zmpi_stream p;
+    cr_assert_eq(zmpi_stream_parse(&p, s->data, s->size), ZMPI_OK);
+    unsigned char *whole = kit_decompress(s), *need = calloc(p.info.chunks, 1);
+    for (size_t k = 0; k < p.info.chunks; k++) {
+        size_t first[3], extent[3];
+        unsigned char *part = calloc(kit_bytes(a), 1);
+        memset(need, 0, p.info.chunks);
+        need[k] = 1;
+        cr_assert_eq(zmpi_stream_decode(&p, need, 2, part, NULL), ZMPI_OK);
+        zmpi_stream_tile(&p, k, first, extent);
+        size_t found = 0;
+        for (size_t i = 0; i < kit_bytes(a); i++)
+            found += part[i] != 0 && part[i] == whole[i];
+        for (size_t i = 0; i < kit_bytes(a); i++)
+            cr_assert(part[i] == 0 || part[i] == whole[i]);
+        cr_assert_gt(found, extent[0] * extent[1] * extent[2]);
+        free(part);
+    }
+    free(need);
+    free(whole);
+}
+
 Test(interp, threads_and_parts)
 {
     struct zmpi_array a = kit_array(ZMPI_F32, 90, 120, 100);
@@ -235,29 +260,61 @@ Test(interp, threads_and_parts)
     }
     cr_assert_eq(zmpi_stream_parse(&p, s.data, s.size), ZMPI_OK);
     cr_assert_gt(p.info.chunks, 3);
-    unsigned char *whole = kit_decompress(&s), *need = calloc(p.info.chunks, 1);
-    for (size_t k = 0; k < p.info.chunks; k++) {
-        size_t first[3], extent[3];
-        unsigned char *part = calloc(kit_bytes(&a), 1);
-        memset(need, 0, p.info.chunks);
-        need[k] = 1;
-        cr_assert_eq(zmpi_stream_decode(&p, need, 2, part, NULL), ZMPI_OK);
-        zmpi_stream_tile(&p, k, first, extent);
-        size_t found = 0;
-        for (size_t i = 0; i < kit_bytes(&a); i++)
-            found += part[i] != 0 && part[i] == whole[i];
-        for (size_t i = 0; i < kit_bytes(&a); i++)
-            cr_assert(part[i] == 0 || part[i] == whole[i]);
-        cr_assert_gt(found, extent[0] * extent[1] * extent[2]);
-        free(part);
-    }
+    check_parts(&a, &s);
+    unsigned char *whole = kit_decompress(&s);
     cr_assert_eq(zmpi_stream_compare(&p, whole, 3), ZMPI_OK);
     whole[kit_bytes(&a) / 2] ^= 1;
     cr_assert_eq(zmpi_stream_compare(&p, whole, p.info.chunks), ZMPI_ERR_DEVICE);
-    free(need);
     free(whole);
     free(s.data);
     free(src);
+}
+
+/* Makes waves, noisy ones in the first three quarters of the planes. stored: the second quarter has
+ * values of all magnitudes. */
+static void *make_quarters(const struct zmpi_array *a, bool stored)
+{
+    unsigned char *src = make_waves(a, 0, 0);
+    const size_t n = kit_elements(a);
+    struct kit_random r = {9};
+    for (size_t i = 0; i < 3 * n / 4; i++) {
+        const double noise = kit_unit(&r);
+        kit_put(a->type, src, i,
+                stored && i >= n / 4 && i < n / 2 ? ldexp(noise, (int)(i % 60)) : noise);
+    }
+    return src;
+}
+
+/* Chunks that a thread decodes in pairs: of different extents, of different kinds, and damaged. */
+Test(interp, two_at_a_time)
+{
+    static const size_t extents[][3] = {
+        {91, 91, 91}, {201, 60, 70}, {1, 1021, 1025}, {1, 1, 900001}, {300, 301, 9}};
+    for (size_t i = 0; i < KIT_COUNT(extents); i++) {
+        const size_t *e = extents[i];
+        const struct zmpi_array a = kit_array(i % 3 ? ZMPI_F32 : ZMPI_F64, e[0], e[1], e[2]);
+        void *src = make_quarters(&a, i % 2);
+        struct kit_stream s = compress(&a, kit_abs(1e-3), ZMPI_INTERP, 2, src);
+        struct zmpi_stream p;
+        size_t bad = 0;
+        cr_assert_eq(encoder_of(&s), ZMPI_INTERP, "case %zu", i);
+        cr_assert_eq(zmpi_stream_parse(&p, s.data, s.size), ZMPI_OK);
+        cr_assert_geq(p.info.chunks, 3);
+        check_parts(&a, &s);
+        unsigned char *out = kit_decompress(&s);
+        kit_check(&a, src, out, 1e-3, "quarters");
+        const size_t second = p.head + zmpi_load32(s.data + 80);
+        s.data[second + zmpi_load32(s.data + 88) - 64] ^= 4; /* a word of rANS, or a stored value */
+        cr_assert_eq(zmpi_stream_decode(&p, NULL, 1, out, &bad), ZMPI_ERR_CHECKSUM);
+        cr_assert_eq(bad, 1, "case %zu: chunk %zu", i, bad);
+        mend(s.data, &p);
+        const enum zmpi_status status = zmpi_stream_decode(&p, NULL, 1, out, &bad);
+        cr_assert(status == ZMPI_ERR_CORRUPT || (i % 2 && !status), "case %zu: %d", i, (int)status);
+        cr_assert_eq(bad, 1, "case %zu: chunk %zu", i, bad);
+        free(out);
+        free(s.data);
+        free(src);
+    }
 }
 
 /* Decoded data that are coded again by the same bound stay as they are. */
@@ -357,6 +414,10 @@ Test(interp, damage)
     damage(&flat, b, kit_abs(1e-3));
     void *planes = make_planes(&solid, 4);
     damage(&solid, planes, kit_abs(1e-2));
+    struct zmpi_array chunks = kit_array(ZMPI_F32, 1, 700, 700);
+    void *two = make_quarters(&chunks, false);
+    damage(&chunks, two, kit_abs(1e-2));
+    free(two);
     free(planes);
     free(a);
     free(b);

@@ -126,49 +126,92 @@ bool zmpi_interp_take_table(struct bits *b, struct table *t)
     return !b->over && zmpi_interp_make_table(t, g);
 }
 
+/* The weight for so many slots; `unit`: 2^16 times what one of them is in weight_of. Few slots are
+ * rounded up: one less would cost much. */
+static int weight_for(uint32_t slots, uint64_t unit)
+{
+    const uint32_t v = (uint32_t)(slots * unit >> 16);
+    const unsigned e = 28 - (unsigned)__builtin_clz(v);
+    const uint32_t up = slots < 16 ? (1u << e) - 1 : (1u << e) / 2;
+    const int g = (int)(8 * e + ((v + up) >> e)) - 7;
+    return g > HEAVIEST ? HEAVIEST : g;
+}
+
+/* Chooses among the ideal weight and those nearest to it that fewer bits tell. One that is k/8 of
+ * an octave off costs k^2 / 150 of a bit or less for each time that the symbol occurs. */
+static unsigned choose(int ideal, int e, uint32_t slots, uint64_t total)
+{
+    unsigned chosen = 0;
+    uint64_t least = UINT64_MAX, bits = 0;
+    for (int reach = 4, g = 0; g != ideal; reach *= 2, bits += 300 * WHOLE) { /* two more */
+        const int low = e - reach + 2, high = e + reach - 3;
+        g = ideal < low ? low : ideal > high ? high : ideal;
+        const int off = g < ideal && slots == 1 ? 0 : g - ideal; /* it has one slot even so */
+        const uint64_t cost = bits + slots * total * (uint64_t)(off * off);
+        if (g <= HEAVIEST && cost < least) {
+            least = cost;
+            chosen = (unsigned)g;
+        }
+    }
+    return chosen;
+}
+
 unsigned zmpi_interp_weigh(const uint32_t *counts, unsigned char *g)
 {
     uint32_t most = 0;
-    unsigned symbols = 0;
-    for (unsigned s = 0; s < SYMBOLS; s++)
-        most = counts[s] > most ? counts[s] : most;
+    uint64_t total = 0;
+    unsigned symbols = 0, last = HEAVIEST + 4;
     for (unsigned s = 0; s < SYMBOLS; s++) {
+        most = counts[s] > most ? counts[s] : most;
+        total += counts[s];
+        symbols = counts[s] ? s + 1 : symbols;
+    }
+    const uint64_t part = ((uint64_t)WHOLE << 20) / total;
+    const uint64_t unit = (15 * total << 16) / most; /* the heaviest one has 15 << 12 */
+    for (unsigned s = 0; s < symbols; s++) {
         g[s] = 0;
         if (!counts[s])
             continue;
-        symbols = s + 1;
-        uint32_t v = (uint32_t)((uint64_t)counts[s] * 61440 / most); /* 15 << 12 */
-        v = v < 8 ? 8 : v;
-        unsigned e = 28 - (unsigned)__builtin_clz(v);
-        unsigned m = (v + ((1u << e) >> 1)) >> e;
-        if (m == 16) {
-            m = 8;
-            e++;
-        }
-        g[s] = (unsigned char)(8 * e + m - 8 + 1);
-        g[s] = g[s] > HEAVIEST ? HEAVIEST : g[s];
+        const uint32_t f = (uint32_t)((counts[s] * part + (1 << 19)) >> 20), slots = f ? f : 1;
+        last = choose(weight_for(slots, unit), (int)expected(last, s), slots, total);
+        g[s] = (unsigned char)last;
     }
     return symbols;
 }
 
 /* ---- which contexts share a table ---- */
 
-/* The cost of these counts in 1/32768 bits, with their table. */
-static uint64_t cost_of(const struct zmpi_interp_work *w, const uint32_t *counts)
+/* What `entropy` leaves out of n log2(n), in 1/32768 bits, as it takes 11 bits of n: that is much
+ * where nearly all codes are zeros. */
+static uint64_t rest_of(uint32_t n)
 {
-    unsigned used = 0;
-    for (unsigned s = 0; s < w->used; s++)
-        used += counts[s] != 0;
-    return w->loops->entropy(w->logs, counts, w->used) + ((uint64_t)(12 + 5 * used) << 15);
+    const unsigned e = 31 - (unsigned)__builtin_clz(n | 1024);
+    return (n & ((1u << (e - 10)) - 1)) * UINT64_C(47274); /* 32768 / ln 2 */
 }
 
-static uint64_t merged_cost(const struct zmpi_interp_work *w, const struct zmpi_interp_groups *g,
-                            unsigned a, unsigned b)
+/* The cost of these counts in 1/32768 bits, with about what their table takes. */
+static uint64_t cost_of(const struct zmpi_interp_work *w, const uint32_t *counts)
+{
+    unsigned used = 0, symbols = w->used;
+    uint32_t total = 0;
+    while (symbols && !counts[symbols - 1])
+        symbols--;
+    for (unsigned s = 0; s < symbols; s++) {
+        used += counts[s] != 0;
+        total += counts[s];
+    }
+    return w->loops->entropy(w->logs, counts, symbols) + rest_of(total) - rest_of(counts[0]) +
+           ((uint64_t)(9 + 4 * used + symbols) << 15);
+}
+
+/* What one table for both groups saves. */
+static int64_t gain_of(const struct zmpi_interp_work *w, const struct zmpi_interp_groups *g,
+                       unsigned a, unsigned b)
 {
     uint32_t sum[SYMBOLS];
     for (unsigned s = 0; s < w->used; s++)
         sum[s] = g->counts[a][s] + g->counts[b][s];
-    return cost_of(w, sum);
+    return (int64_t)(g->cost[a] + g->cost[b]) - (int64_t)cost_of(w, sum);
 }
 
 void zmpi_interp_group(struct zmpi_interp_work *w, struct zmpi_interp_groups *g)
@@ -186,7 +229,7 @@ void zmpi_interp_group(struct zmpi_interp_work *w, struct zmpi_interp_groups *g)
     for (unsigned a = 0; a < CONTEXTS; a++)
         for (unsigned b = a + 1; b < CONTEXTS && alive[a]; b++)
             if (alive[b])
-                gain[a][b] = (int64_t)(g->cost[a] + g->cost[b]) - (int64_t)merged_cost(w, g, a, b);
+                gain[a][b] = gain[b][a] = gain_of(w, g, a, b);
     for (;;) {
         unsigned from = 0, to = 0;
         int64_t best = 0;
@@ -206,9 +249,9 @@ void zmpi_interp_group(struct zmpi_interp_work *w, struct zmpi_interp_groups *g)
         for (unsigned k = 0; k < CONTEXTS; k++) {
             if (g->of[k] == from)
                 g->of[k] = (unsigned char)to;
-            const unsigned a = k < to ? k : to, b = k < to ? to : k;
-            if (k != to && alive[k])
-                gain[a][b] = (int64_t)(g->cost[a] + g->cost[b]) - (int64_t)merged_cost(w, g, a, b);
+            /* What is unlike both is unlike their sum; not to try it saves time. */
+            if (k != to && alive[k] && (gain[to][k] > 0 || gain[from][k] > 0))
+                gain[to][k] = gain[k][to] = gain_of(w, g, to, k);
         }
     }
     unsigned char number[CONTEXTS];

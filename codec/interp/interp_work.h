@@ -376,8 +376,8 @@ const uint32_t *zmpi_interp_logs(void);
 /* The size of w->codes in 1/256 bits, including tables. */
 uint64_t zmpi_interp_cost(struct zmpi_interp_work *w);
 
-/* Makes weights in proportion to the counts; returns the number of symbols up to the last that
- * occurs. */
+/* Makes weights about in proportion to the counts, such that a table of them is short; returns the
+ * number of symbols up to the last that occurs. */
 unsigned zmpi_interp_weigh(const uint32_t *counts, unsigned char *weights);
 /* Makes frequencies from weights; 0: the symbol does not occur. Any weights make a valid table, so
  * that a damaged one needs no check. False: all weights are 0. */

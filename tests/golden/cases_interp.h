@@ -5,7 +5,7 @@
 #include "golden.h"
 
 /* Two dimensions, from coarse to fine. */
-static inline void golden_interp_f32_fine(struct golden *g)
+static inline void golden_interp_f32_tables(struct golden *g)
 {
     static float src[83 * 121];
     struct zmpi_array a = {ZMPI_F32, {1, 83, 121}};
@@ -14,7 +14,7 @@ static inline void golden_interp_f32_fine(struct golden *g)
 }
 
 /* Three dimensions; fill values, and others that are exact. */
-static inline void golden_interp_f64_runs(struct golden *g)
+static inline void golden_interp_f64_tables(struct golden *g)
 {
     static double src[13 * 24 * 37];
     struct zmpi_array a = {ZMPI_F64, {13, 24, 37}};
@@ -28,7 +28,7 @@ static inline void golden_interp_f64_runs(struct golden *g)
 }
 
 /* Steps, which are best predicted from neighbours; escapes. */
-static inline void golden_interp_lorenzo_yx(struct golden *g)
+static inline void golden_interp_lorenzo_tables(struct golden *g)
 {
     static float src[11 * 40 * 50];
     struct zmpi_array a = {ZMPI_F32, {11, 40, 50}};
@@ -42,7 +42,7 @@ static inline void golden_interp_lorenzo_yx(struct golden *g)
 }
 
 /* Planes like those two before, some of them like none; a fill value. */
-static inline void golden_interp_planes_runs(struct golden *g)
+static inline void golden_interp_planes_tables(struct golden *g)
 {
     static float src[24 * 21 * 30];
     struct zmpi_array a = {ZMPI_F32, {24, 21, 30}};
@@ -85,7 +85,7 @@ static inline void golden_interp_flare_runs(struct golden *g)
 }
 
 /* Huffman codes: several books, runs, escapes, exceptions. */
-static inline void golden_interp_books_runs(struct golden *g)
+static inline void golden_interp_books_groups(struct golden *g)
 {
     static float src[26 * 50 * 40];
     struct zmpi_array a = {ZMPI_F32, {26, 50, 40}};

@@ -124,18 +124,19 @@ static void linear(int32_t *restrict out, const int32_t *b, const int32_t *c, si
         out[i] = add(times(add(b[i], c[i]), 8), 8) >> 4;
 }
 
-static void mean2(int32_t *restrict out, const int32_t *b, size_t n)
+static void mean2(int32_t *restrict out, const int32_t *a, const int32_t *b, size_t n)
 {
     const size_t m = whole(n, 16);
     for (size_t i = 0; i < m; i++)
-        out[i] = add(add(out[i], b[i]), 1) >> 1;
+        out[i] = add(add(a[i], b[i]), 1) >> 1;
 }
 
-static void mean3(int32_t *restrict out, const int32_t *b, const int32_t *c, size_t n)
+static void mean3(int32_t *restrict out, const int32_t *a, const int32_t *b, const int32_t *c,
+                  size_t n)
 {
     const size_t m = whole(n, 16);
     for (size_t i = 0; i < m; i++)
-        out[i] = add(add(times(add(out[i], c[i]), 5), times(b[i], 6)), 8) >> 4;
+        out[i] = add(add(times(add(a[i], c[i]), 5), times(b[i], 6)), 8) >> 4;
 }
 
 /* Extrapolates points outside along x into the pads of class e, which has the even points; class c
@@ -192,18 +193,37 @@ static void along(struct zmpi_interp_work *w, const struct level *l, unsigned p,
     }
 }
 
-/* Predicts a strip, to scratch[1]. */
-static void predict(struct zmpi_interp_work *w, const struct level *l, unsigned p, unsigned way,
-                    const struct strip *s)
+/* Predictions along the axes are in scratch from here on. */
+enum { ALONG = 6 };
+
+/* Returns the mean of n predictions along `axes`. */
+static const int32_t *mean(struct zmpi_interp_work *w, unsigned axes, size_t n)
 {
-    int k = 0;
+    int32_t *out = w->scratch[1], *const *a = w->scratch + ALONG;
+    if (axes == (ZMPI_AXIS_X | ZMPI_AXIS_Y | ZMPI_AXIS_Z))
+        mean3(out, a[0], a[1], a[2], n);
+    else if (axes & (axes - 1))
+        mean2(out, a[!(axes & ZMPI_AXIS_X)], a[1 + !!(axes & ZMPI_AXIS_Z)], n);
+    else
+        return a[axes / 2];
+    return out;
+}
+
+/* Predicts a strip along each axis of the way. */
+static void predict_along(struct zmpi_interp_work *w, const struct level *l, unsigned p,
+                          unsigned way, const struct strip *s)
+{
     for (unsigned axis = 1; axis < 8; axis *= 2)
         if (way & axis)
-            along(w, l, p, axis, way & ZMPI_INTERP_CUBIC, s, w->scratch[1 + k++]);
-    if (k == 2)
-        mean2(w->scratch[1], w->scratch[2], s->n);
-    else if (k == 3)
-        mean3(w->scratch[1], w->scratch[2], w->scratch[3], s->n);
+            along(w, l, p, axis, way & ZMPI_INTERP_CUBIC, s, w->scratch[ALONG + axis / 2]);
+}
+
+/* Predicts a strip. */
+static const int32_t *predict(struct zmpi_interp_work *w, const struct level *l, unsigned p,
+                              unsigned way, const struct strip *s)
+{
+    predict_along(w, l, p, way, s);
+    return mean(w, way & 7, s->n);
 }
 
 static void add_sizes(uint16_t *restrict sum, const unsigned char *a, const unsigned char *b,
@@ -257,12 +277,6 @@ static size_t count_off(const int32_t *value, const int32_t *predicted, size_t n
     return off;
 }
 
-/* How often each magnitude of codes occurs. Four counts of each take turns, since an addition waits
- * for one to the same. */
-struct tries {
-    uint32_t counts[4][ZMPI_INTERP_MAGNITUDE + 1];
-};
-
 /* The magnitude of a difference's code. */
 static int32_t magnitude(int32_t difference, int bits)
 {
@@ -270,19 +284,27 @@ static int32_t magnitude(int32_t difference, int bits)
     return a > ZMPI_INTERP_MAGNITUDE ? ZMPI_INTERP_MAGNITUDE : a;
 }
 
+static void count(struct tries *t, const int32_t *magnitudes, size_t n)
+{
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (unsigned k = 0; k < 4; k++)
+            t->counts[k][magnitudes[i + k]]++;
+    for (; i < n; i++)
+        t->counts[0][magnitudes[i]]++;
+}
+
 /* Counts the magnitudes of a row's codes. */
 static void try_row(struct zmpi_interp_work *w, const int32_t *value, const int32_t *predicted,
                     size_t n, int bits, struct tries *t)
 {
-    w->off += w->watch ? count_off(value, predicted, n, bits) : 0;
-    w->seen += n;
     int32_t *restrict code = w->scratch[3];
+    t->off += w->watch ? count_off(value, predicted, n, bits) : 0;
     for (size_t i = 0; i < n; i++) {
         const int32_t d = value[i] == NO_VALUE ? 0 : minus(value[i], predicted[i]);
         code[i] = magnitude(d, bits);
     }
-    for (size_t i = 0; i < n; i++)
-        t->counts[i % 4][code[i]]++;
+    count(t, code, n);
 }
 
 /* What these codes cost, apart from their signs. */
@@ -388,8 +410,8 @@ static bool begin_strip(struct zmpi_interp_work *w, const struct zmpi_interp_set
     if (!p || !c->n[2])
         return true;
     const int axes = sum_sizes(w, level, p, set->way[l][p], s);
-    const struct coded by = {w->scratch[1], bits, w->sums, axes, false};
-    predict(w, level, p, set->way[l][p], s);
+    const int32_t *predicted = predict(w, level, p, set->way[l][p], s);
+    const struct coded by = {predicted, bits, w->sums, axes, false};
     if (w->mode == DECODE)
         begin_take(w, c, s, &by, row_of(c, s->z, s->y));
     else
@@ -416,6 +438,23 @@ static void code_class(struct zmpi_interp_work *w, const struct zmpi_interp_set 
     }
 }
 
+/* Tries all ways for a row, from the same predictions along its axes. */
+static void try_ways(struct zmpi_interp_work *w, const struct level *l, unsigned p,
+                     const struct strip *row, int bits)
+{
+    const int32_t *value = row_of(&l->of[p], row->z, row->y);
+    if (w->lag && w->differs[row->z]) { /* nothing is coded yet */
+        subtract(w->scratch[2], value, row_of(&l->of[p], row->z - (int)w->lag, row->y), row->n);
+        value = w->scratch[2];
+    }
+    for (unsigned kind = 0; kind <= ZMPI_INTERP_CUBIC; kind += ZMPI_INTERP_CUBIC) {
+        predict_along(w, l, p, p | kind, row);
+        for (unsigned axes = p; axes; axes = (axes - 1) & p)
+            try_row(w, value, mean(w, axes, row->n), row->n, bits, &w->tries[axes | kind]);
+    }
+    w->seen += row->n;
+}
+
 /* Returns the way that costs least; if the values were decoded before, the way by which they were
  * comes first. Only magnitudes count, since signs cost the same by every way. Few points cannot
  * tell ways apart. */
@@ -426,24 +465,20 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
     unsigned best = p | ZMPI_INTERP_CUBIC;
     const size_t seen = w->seen, off = w->off;
     uint64_t least = UINT64_MAX;
+    size_t fewest = SIZE_MAX; /* values that are off */
     if ((size_t)rows * (size_t)c->n[2] < FEW_POINTS)
         return best;
-    size_t fewest = SIZE_MAX; /* values that are off */
+    memset(w->tries, 0, sizeof w->tries);
+    w->seen = 0;
+    for (int r = 0; r < rows; r += every) {
+        const struct strip row = strip_of(c, r / c->n[1], r % c->n[1], 1);
+        try_ways(w, l, p, &row, bits);
+    }
     for (unsigned way = 1; way < 16; way++) {
         if (way & 7 & ~p || !(way & 7))
             continue;
-        struct tries tries = {{{0}}};
-        w->seen = w->off = 0;
-        for (int r = 0; r < rows; r += every) {
-            const struct strip s = strip_of(c, r / c->n[1], r % c->n[1], 1);
-            predict(w, l, p, way, &s);
-            const int32_t *value = row_of(c, s.z, s.y);
-            const bool differs = w->lag && w->differs[s.z];
-            if (differs) /* nothing is coded yet */
-                subtract(w->scratch[0], value, row_of(c, s.z - (int)w->lag, s.y), s.n);
-            try_row(w, differs ? w->scratch[0] : value, w->scratch[1], s.n, bits, &tries);
-        }
-        const uint64_t cost = cost_of(w, &tries);
+        const uint64_t cost = cost_of(w, &w->tries[way]);
+        w->off = w->tries[way].off;
         const size_t now = w->watch && zmpi_interp_known(w) ? w->off : SIZE_MAX;
         if (now < fewest || (now == fewest && cost < least)) {
             least = cost;

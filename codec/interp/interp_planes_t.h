@@ -70,10 +70,8 @@ static void try_points(struct zmpi_interp_work *w, const int32_t *point, const i
 {
     const int32_t *plain = w->scratch[2], *differ = w->scratch[3];
     judge(w->scratch[2], w->scratch[3], point, left, right, before, (size_t)n);
-    for (int i = 0; i < n; i++) {
-        t[0].counts[i % 4][plain[i]]++;
-        t[1].counts[i % 4][differ[i]]++;
-    }
+    count(&t[0], plain, (size_t)n);
+    count(&t[1], differ, (size_t)n);
 }
 
 /* Predicts the odd points of a row of level l. */
@@ -94,7 +92,7 @@ static void try_along(struct zmpi_interp_work *w, unsigned axes, unsigned l, int
  * linear prediction. */
 static bool is_difference(struct zmpi_interp_work *w, const struct zmpi_interp_set *set, int z)
 {
-    struct tries t[2] = {{{{0}}}};
+    struct tries t[2] = {{.off = 0}};
     for (unsigned l = 0; l < PLANE_LEVELS && l < set->levels; l++) {
         const struct cells *c = l ? &w->level[l - 1].of[0] : &w->flat;
         const ptrdiff_t before = -(ptrdiff_t)(w->lag * c->plane);
@@ -123,8 +121,7 @@ static size_t fewest_off(struct zmpi_interp_work *w, unsigned p, int z, int bits
             continue;
         for (int y = 0; y < c->n[1] && off < least; y++) {
             const struct strip s = strip_of(c, z, y, 1);
-            predict(w, l, p, way, &s);
-            off += count_off(row_of(c, z, y), w->scratch[1], s.n, bits);
+            off += count_off(row_of(c, z, y), predict(w, l, p, way, &s), s.n, bits);
         }
         least = off < least ? off : least;
     }

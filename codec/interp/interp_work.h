@@ -201,6 +201,13 @@ struct capacity {
     bool planes;              /* that family, too */
 };
 
+/* How often each magnitude of codes occurs. Four counts of each take turns, since an addition waits
+ * for one to the same. */
+struct tries {
+    uint32_t counts[4][ZMPI_INTERP_MAGNITUDE + 1];
+    size_t off; /* values that are not whole steps from their predictions */
+};
+
 /* A sample's integers, which many sets are tried on. */
 struct kept {
     const unsigned char *at; /* its first element; NULL: none */
@@ -218,7 +225,7 @@ struct zmpi_interp_work {
     int32_t *values; /* memory of all cells */
     int32_t *wholes; /* planes */
     unsigned char *sizes;
-    int32_t *scratch[6];               /* strips of rows */
+    int32_t *scratch[9];               /* strips of rows */
     unsigned char *contexts, *symbols; /* of a strip */
     uint16_t *sums;                    /* of sizes */
     enum mode mode;
@@ -253,6 +260,7 @@ struct zmpi_interp_work {
     unsigned used; /* symbols: up to the last one that occurs in any context */
     uint32_t counts[4][ZMPI_INTERP_PAIRS]; /* too large for a stack */
     uint64_t pairs[ZMPI_INTERP_PAIRS];     /* that, too */
+    struct tries tries[16];                /* of each way; and that */
     const uint32_t *logs;                  /* log2(1 + i / 1024) in 1/32768 */
 };
 

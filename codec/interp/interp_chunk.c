@@ -184,9 +184,11 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
     return (size_t)(at - dst);
 }
 
-/* Loads a sample, or takes what is kept of it. False: no value could be an integer. */
+/* Loads a sample, or takes what is kept of it, as it is unless the set changes the tile itself.
+ * False: no value could be an integer. */
 static bool load_sample(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
-                        const size_t extent[3], const struct zmpi_rows *src, bool *decoded)
+                        const struct zmpi_interp_set *set, const size_t extent[3],
+                        const struct zmpi_rows *src, bool *decoded)
 {
     const int is_f64 = rule->type == ZMPI_F64;
     const size_t bytes = (w->flat.plane * extent[0] + BEHIND) * sizeof *w->flat.value;
@@ -194,7 +196,10 @@ static bool load_sample(struct zmpi_interp_work *w, const struct zmpi_interp_rul
     double base;
     for (; k < w->kept + ZMPI_INTERP_KEPT; k++)
         if (k->at == src->at && memcmp(k->extent, extent, sizeof k->extent) == 0) {
-            memcpy(w->flat.value - PAD, k->values, bytes);
+            if (set->family == ZMPI_INTERP_LORENZO)
+                memcpy(w->flat.value - PAD, k->values, bytes);
+            else
+                w->flat.value = k->values + PAD;
             *decoded = k->decoded;
             return true;
         }
@@ -225,7 +230,7 @@ uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_inte
     bool decoded;
     *origin = ZMPI_INTERP_FRESH;
     zmpi_interp_layout(w, set, extent);
-    if (!load_sample(w, rule, extent, src, &decoded))
+    if (!load_sample(w, rule, set, extent, src, &decoded))
         return stored;
     w->mode = ENCODE;
     w->watch = w->decoded = decoded;

@@ -135,7 +135,7 @@ static struct zmpi_interp_work *make(const struct capacity *c, unsigned sets, bo
     w->loops = zmpi_kernels()->interp;
     bool all = w->values && w->sizes && (w->wholes || !c->planes);
     const size_t strip = larger(c->longest, ZMPI_INTERP_STRIP);
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < ZMPI_INTERP_SCRATCH; i++)
         all &= (w->scratch[i] = get_zeros(strip * sizeof(int32_t))) != NULL;
     all &= (w->contexts = get_zeros(strip)) != NULL;
     all &= (w->symbols = get_zeros(strip)) != NULL;
@@ -199,7 +199,7 @@ void zmpi_interp_work_free(struct zmpi_interp_work *w)
     free(w->values);
     free(w->wholes);
     free(w->sizes);
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < ZMPI_INTERP_SCRATCH; i++)
         free(w->scratch[i]);
     free(w->contexts);
     free(w->symbols);

@@ -216,7 +216,7 @@ struct kept {
     bool decoded;    /* its values look so */
 };
 
-enum { ZMPI_INTERP_KEPT = 8 };
+enum { ZMPI_INTERP_KEPT = 8, ZMPI_INTERP_SCRATCH = 9 };
 
 struct zmpi_interp_work {
     struct capacity capacity;
@@ -225,9 +225,9 @@ struct zmpi_interp_work {
     int32_t *values; /* memory of all cells */
     int32_t *wholes; /* planes */
     unsigned char *sizes;
-    int32_t *scratch[9];               /* strips of rows */
-    unsigned char *contexts, *symbols; /* of a strip */
-    uint16_t *sums;                    /* of sizes */
+    int32_t *scratch[ZMPI_INTERP_SCRATCH]; /* strips of rows */
+    unsigned char *contexts, *symbols;     /* of a strip */
+    uint16_t *sums;                        /* of sizes */
     enum mode mode;
     unsigned shift;
     unsigned lag;           /* planes: distance of the plane before; else 0 */

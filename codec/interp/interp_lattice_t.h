@@ -404,7 +404,7 @@ static bool begin_strip(struct zmpi_interp_work *w, const struct zmpi_interp_set
     if (!c->n[1] || s->z + (next >= c->n[1]) >= c->n[0])
         return false;
     *s = next < c->n[1] ? next_strip(c, s->z, next) : next_strip(c, s->z + 1, 0);
-    w->ahead.bytes = 0;
+    w->run.ahead.bytes = 0;
     if (w->mode == DECODE && !l && (p & ZMPI_AXIS_X || !(set->axes & ZMPI_AXIS_X)))
         fetch_rows(w, joined_z(set->axes, p, s->z), dy * s->y + !!(p & ZMPI_AXIS_Y), dy);
     if (!p || !c->n[2])
@@ -526,7 +526,7 @@ static void lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, boo
     if (w->mode != DECODE && w->lag)
         choose_planes(w, set);
     for (struct zmpi_interp_work *v = w; v; v = v->with) {
-        v->ahead.bytes = 0;
+        v->run.ahead.bytes = 0;
         code_anchors(v, &v->level[top].of[0], ZMPI_INTERP_STEP_BITS - set->fine[set->levels]);
     }
     for (unsigned l = top + 1; l-- > 0;) {

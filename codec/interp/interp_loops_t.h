@@ -68,9 +68,9 @@ static unsigned char *place_of(const struct zmpi_interp_work *w, int z, int y)
 /* Rows of the decoded tile will be written from z, y on, each `apart` further. */
 static void fetch_rows(struct zmpi_interp_work *w, int z, int y, int apart)
 {
-    w->ahead = (struct ahead){.at = place_of(w, z, y),
-                              .row = (size_t)apart * w->to.rows->row,
-                              .bytes = (size_t)w->flat.n[2] * zmpi_type_size(w->to.rule->type)};
+    w->run.ahead = (struct ahead){.at = place_of(w, z, y),
+                                  .row = (size_t)apart * w->to.rows->row,
+                                  .bytes = (size_t)w->flat.n[2] * zmpi_type_size(w->to.rule->type)};
 }
 
 /* Writes row z, y of the decoded tile, whose values are in steps of 2^bits. */

@@ -309,29 +309,26 @@ struct coded {
     bool anchors; /* their contexts are in w->contexts */
 };
 
-static struct row_run run_of(const struct zmpi_interp_work *w, const struct cells *c,
-                             const struct strip *s, const struct coded *by, int32_t *value)
+/* Sets all of r but `ahead`, in place: a copy would wait for what was just stored. */
+static void set_run(struct row_run *r, const struct zmpi_interp_work *w, const struct cells *c,
+                    const struct strip *s, const struct coded *by, int32_t *value)
 {
     unsigned char *size = sizes_of(c, s->z, s->y), *before = s->z ? size - c->plane : NULL;
-    struct row_run r = {.n = c->n[2],
-                        .rows = s->rows,
-                        .anchors = by->anchors,
-                        .row = c->row,
-                        .plane = c->plane,
-                        .before = by->anchors ? NULL : before,
-                        .above = by->anchors ? NULL
-                                 : s->y      ? size - c->row
-                                             : before,
-                        .sums = by->sums,
-                        .shift = w->shift,
-                        .predicted = by->predicted,
-                        .bits = by->bits,
-                        .value = value,
-                        .size = size,
-                        .ahead = w->ahead};
+    r->n = c->n[2];
+    r->rows = s->rows;
+    r->anchors = by->anchors;
+    r->row = c->row;
+    r->plane = c->plane;
+    r->before = by->anchors ? NULL : before;
+    r->above = by->anchors ? NULL : s->y ? size - c->row : before;
+    r->sums = by->sums;
+    r->shift = w->shift;
+    r->predicted = by->predicted;
+    r->bits = by->bits;
+    r->value = value;
+    r->size = size;
     if (by->sums)
-        limits(w->shift, by->axes, &r.low, &r.high);
-    return r;
+        limits(w->shift, by->axes, &r->low, &r->high);
 }
 
 /* Encodes a strip; its values become the decoded ones. */
@@ -340,7 +337,8 @@ static void put_strip(struct zmpi_interp_work *w, const struct cells *c, const s
 {
     int32_t *value = row_of(c, s->z, s->y), *code = w->scratch[0];
     if (w->loops->put_rows) {
-        const struct row_run r = run_of(w, c, s, by, value);
+        struct row_run r = {0};
+        set_run(&r, w, c, s, by, value);
         w->loops->put_rows(&w->codes, &r);
         return;
     }
@@ -367,14 +365,14 @@ static void take_runs(struct zmpi_interp_work *w)
 static void begin_take(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
                        const struct coded *by, int32_t *value)
 {
-    w->run = run_of(w, c, s, by, value);
+    set_run(&w->run, w, c, s, by, value);
     if (w->loops->take_rows && !w->books && w->in.mask >= 3)
         return;
     for (int k = 0; k < s->rows; k++) {
         const struct strip row = strip_of(c, s->z, s->y + k, 1);
         const size_t at = (size_t)k * c->row;
         int32_t *code = w->scratch[0];
-        fetch_ahead(&w->ahead, k);
+        fetch_ahead(&w->run.ahead, k);
         if (!by->anchors)
             make_contexts(w, c, &row, by->sums ? by->sums + at : NULL, by->axes);
         take_row(w, code, w->run.size + at, row.n);

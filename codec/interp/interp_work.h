@@ -245,7 +245,6 @@ struct zmpi_interp_work {
     bool sure;   /* encoder: there are none, and all decoded values are within the bound */
     bool wanted; /* encoder: is the tile read after it was coded? */
     struct target to;
-    struct ahead ahead;
     struct row_run run;            /* decoder: rows that are ready; rows 0: none */
     struct zmpi_interp_work *with; /* decoder: of a chunk beside this one; NULL: none */
     double base;                   /* of the tile before */

@@ -14,13 +14,6 @@ static const int32_t *whole_before(const struct zmpi_interp_work *w, const struc
     return whole_of(c, s->z - (int)w->lag, s->y);
 }
 
-static void subtract(int32_t *value, const int32_t *from, const int32_t *before, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        value[i] =
-            from[i] == NO_VALUE || before[i] == NO_VALUE ? NO_VALUE : minus(from[i], before[i]);
-}
-
 /* Keeps the decoded values of a strip after its cells have been coded. */
 static void keep_whole(const struct zmpi_interp_work *w, const struct cells *c,
                        const struct strip *s, const int32_t *before)

@@ -17,6 +17,14 @@ static int32_t minus(int32_t a, int32_t b)
     return (int32_t)((uint32_t)a - (uint32_t)b);
 }
 
+/* The difference has no value where one of both has none. */
+static void subtract(int32_t *value, const int32_t *from, const int32_t *before, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        value[i] =
+            from[i] == NO_VALUE || before[i] == NO_VALUE ? NO_VALUE : minus(from[i], before[i]);
+}
+
 static int32_t *row_of(const struct cells *c, int z, int y)
 {
     return c->value + (size_t)z * c->plane + (size_t)y * c->row;

@@ -16,18 +16,21 @@ enum { SAMPLES = 4, SMALL = 1 << 15, RECALLED = 1 << 12 };
 /* Planes must be smaller by this much: they take longer. */
 #define PLANES_GAIN 0.04
 
-/* A set with other ways, shift or steps than the best of its family has the same samples: after s
- * of them it is given up if it takes more by NEAR / s. */
+/* After s samples, a set with other ways, shift or steps than the best of its family is given up if
+ * it takes more by NEAR / s, and one along other axes if it takes more by FAR / s. */
 #define NEAR 0.02
+#define FAR  0.1
+#define FEW  0.01 /* bits for each element */
 
 /* Bits for each element: by all samples, and by the first ones, from one on. */
 struct cost {
-    bool known; /* the data seem to be decoded by the set */
+    bool known;   /* the data seem to be decoded by the set */
+    uint64_t sum; /* of all samples */
     double bits, first[SAMPLES];
     size_t elements; /* of a sample, at most */
 };
 
-static const struct cost endless = {false, 1e300, {1e300, 1e300, 1e300, 1e300}, 0};
+static const struct cost endless = {.bits = 1e300, .first = {1e300, 1e300, 1e300, 1e300}};
 
 struct tried {
     struct zmpi_interp_set set;
@@ -42,12 +45,13 @@ struct choice {
     int threads;
     unsigned axes, lag;                            /* of the array; 0: no lag */
     size_t elements;                               /* of a sample, at most */
-    size_t samples;                                /* at most */
+    size_t from, samples;                          /* the first sample; samples at most */
     bool chunks;                                   /* samples are chunks of the set's tiles */
     struct tried best, of[ZMPI_INTERP_PLANES + 1]; /* of all; of each family */
-    bool tells;                                    /* decoded values give their integers back */
-    bool fresh;                                    /* no sample looks decoded at all */
-    bool failed;                                   /* no memory */
+    const struct tried *had; /* of families: the best by samples before `from`, or by small ones */
+    bool tells;              /* decoded values give their integers back */
+    bool fresh;              /* no sample looks decoded at all */
+    bool failed;             /* no memory */
 };
 
 #define ALL_AXES (ZMPI_AXIS_X | ZMPI_AXIS_Y | ZMPI_AXIS_Z)
@@ -94,15 +98,14 @@ static void sample_place(size_t s, const size_t words[3], const size_t tile[3],
     }
 }
 
-/* Measures what the set costs. choose: first chooses its ways, by the middle sample. Stops where
- * fresh data take more than `most`: then the cost is endless, as it is without memory. */
+/* Measures what the set costs; it had `cost` by the samples before c->from. choose: first chooses
+ * its ways, by the middle sample. Stops where fresh data take more than `most`: then the cost is
+ * endless, as it is without memory. */
 static struct cost measure(struct choice *c, struct zmpi_interp_set *set, bool choose,
-                           const struct cost *most)
+                           const struct cost *most, struct cost cost)
 {
-    struct cost cost = endless;
     const struct zmpi_plan *p = c->plan;
     size_t tile[3], grid[3], tiles = 1;
-    uint64_t sum = 0;
     sample_tile(c, set, tile);
     if (set->family != ZMPI_INTERP_LORENZO)
         set->levels = zmpi_interp_levels(set->axes, tile);
@@ -117,20 +120,21 @@ static struct cost measure(struct choice *c, struct zmpi_interp_set *set, bool c
     const size_t samples = tiles < c->samples ? tiles : c->samples;
     const double more = set->family == ZMPI_INTERP_PLANES ? 1 + PLANES_GAIN : 1;
     const double each = 256 * (double)(tile[0] * tile[1] * tile[2]) / more;
-    bool known = true;
+    bool known = !c->from || cost.known;
     if (c->failed)
         return endless;
-    for (size_t s = 0; s < samples; s++) {
+    for (size_t s = c->from; s < samples; s++) {
         size_t first[3];
         sample_place(s, p->words, tile, grid, first);
         const struct zmpi_rows rows = rows_at(p, c->src, first);
         enum zmpi_interp_origin origin;
-        sum += zmpi_interp_estimate(*c->work, c->rule, set, choose && s == 0, tile, &rows, &origin);
+        cost.sum +=
+            zmpi_interp_estimate(*c->work, c->rule, set, choose && s == 0, tile, &rows, &origin);
         known &= origin == ZMPI_INTERP_DECODED_BY_IT;
         c->fresh &= origin == ZMPI_INTERP_FRESH;
-        cost.first[s] = (double)sum / each / (double)(s + 1);
-        if (c->fresh &&
-            (cost.first[s] > most->first[s] || (double)sum / each > most->bits * (double)samples))
+        cost.first[s] = (double)cost.sum / each / (double)(s + 1);
+        if (c->fresh && (cost.first[s] > most->first[s] ||
+                         (double)cost.sum / each > most->bits * (double)samples))
             return endless;
     }
     cost.known = known;
@@ -146,9 +150,11 @@ static struct cost limit(const struct choice *c, const struct zmpi_interp_set *s
     const struct zmpi_interp_set *best = &c->of[set->family].set;
     struct cost most = endless;
     most.bits = fmax(own->bits, c->best.cost.bits);
-    if (own->elements == c->elements && set->axes == best->axes && set->lag == best->lag)
+    /* Planes along other axes have other samples. */
+    const bool same = set->axes == best->axes && set->lag == best->lag;
+    if (own->elements == c->elements && (same || set->family != ZMPI_INTERP_PLANES))
         for (int s = 0; s < SAMPLES; s++)
-            most.first[s] = own->first[s] * (1 + NEAR / (s + 1));
+            most.first[s] = own->first[s] * (1 + (same ? NEAR : FAR) / (s + 1));
     return most;
 }
 
@@ -168,7 +174,7 @@ static void try_set(struct choice *c, const struct zmpi_interp_set *set, bool ch
     if (!c->tells && set->family != ZMPI_INTERP_LORENZO) /* decoded data would not be recognised */
         return;
     const struct cost most = limit(c, set);
-    new.cost = measure(c, &new.set, choose, &most);
+    new.cost = measure(c, &new.set, choose, &most, endless);
     take_better(c, &new);
 }
 
@@ -309,7 +315,7 @@ static bool recall(struct choice *c, size_t elements, struct zmpi_interp_entry *
     struct zmpi_interp_set set = e->set;
     struct choice look = *c;
     look.elements = elements / 64 > RECALLED ? elements / 64 : RECALLED;
-    measure(&look, &set, false, &endless);
+    measure(&look, &set, false, &endless, endless);
     if (look.failed || !look.fresh)
         return false;
     c->best.set = e->set;
@@ -374,30 +380,61 @@ static void explore(struct choice *c, int k)
     }
 }
 
+/* Measures the best set of a family by another sample of a chunk's size. */
 static void measure_chunk(struct choice *c, int family)
 {
-    struct zmpi_interp_set set =
-        family == (int)c->best.set.family ? c->best.set : c->of[family].set;
-    if (c->of[family].cost.bits < 1e300)
-        try_set(c, &set, true);
+    struct tried new = c->had[family];
+    if (new.cost.bits >= 1e300)
+        return;
+    new.cost = measure(c, &new.set, !c->from, &endless, c->from ? new.cost : endless);
+    take_better(c, &new);
 }
 
-/* Small samples have more of their points near their ends, and fewer levels. So one or two of a
- * chunk's size decide afterwards which family's best set is the best, and by which ways. */
+/* Moves the best family to `had`, and those that cost at most `most`, or `before` where they were
+ * measured before. Returns their number. */
+static size_t keep_close(struct choice *c, double most, double before,
+                         struct tried had[ZMPI_INTERP_PLANES + 1])
+{
+    size_t close = 0;
+    for (int family = 0; family <= ZMPI_INTERP_PLANES; family++) {
+        const bool far = c->of[family].cost.bits > most && had[family].cost.bits > before;
+        had[family] = c->of[family];
+        if (family != (int)c->best.set.family && far)
+            had[family].cost = endless;
+        close += had[family].cost.bits < 1e300;
+    }
+    c->had = had;
+    return close;
+}
+
+static void measure_chunks(struct choice *c, size_t samples)
+{
+    c->samples = samples;
+    c->best.cost = endless;
+    for (int family = 0; family <= ZMPI_INTERP_PLANES; family++)
+        c->of[family].cost = endless;
+    branch(c, measure_chunk, ZMPI_INTERP_LATTICE, ZMPI_INTERP_PLANES);
+}
+
+/* Small samples have more of their points near their ends, and fewer levels. So one of a chunk's
+ * size decides afterwards which family's best set is the best, and by which ways; and a second one
+ * if families are close. */
 static void refine(struct choice *c)
 {
-    struct cost *first = &c->of[c->best.set.family].cost;
-    const double most = c->best.cost.known ? 0 : 1.25 * first->bits;
-    size_t sets = 0;
-    for (struct tried *t = c->of; t <= c->of + ZMPI_INTERP_PLANES; t++) {
-        if (&t->cost != first && t->cost.bits > most)
-            t->cost = endless;
-        sets += t->cost.bits < 1e300;
-    }
+    struct tried had[ZMPI_INTERP_PLANES + 1];
+    const struct tried best = c->best;
+    const double small = c->of[best.set.family].cost.bits;
+    for (int family = 0; family <= ZMPI_INTERP_PLANES; family++)
+        had[family].cost = endless;
+    c->of[best.set.family].set = best.set;
     c->elements = ZMPI_INTERP_ELEMENTS;
-    c->samples = sets > 1 ? 2 : 1; /* a set alone wants its ways */
-    c->best.cost = endless;
-    branch(c, measure_chunk, ZMPI_INTERP_LATTICE, ZMPI_INTERP_PLANES);
+    keep_close(c, best.cost.known ? 0 : 1.25 * small, 0, had);
+    measure_chunks(c, 1);
+    if (keep_close(c, c->best.cost.bits * (1 + NEAR) + FEW, small * (1 + NEAR), had) > 1) {
+        c->from = 1;
+        measure_chunks(c, 2);
+        c->from = 0;
+    }
 }
 
 /* For data that look decoded: finds the set, of all possible ones, by one whole chunk. The best one

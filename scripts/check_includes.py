@@ -10,8 +10,8 @@ import subprocess
 import sys
 
 # From the bottom up. A folder may include itself, folders before it, and the public headers.
-CODEC = ["base", "layout", "kernels", "kernels/vector", "kernels/avx2", "kernels/avx512", "kernels/neon", "huffman", "interp", "enhance",
-         "options", "bound", "judge", "stream", "device", "format", "container", "reader", "view", "tool", "tool/bench",
+CODEC = ["base", "layout", "kernels", "kernels/vector", "kernels/avx2", "kernels/avx512", "kernels/neon", "huffman", "interp",
+         "interp/flare", "enhance", "options", "bound", "judge", "stream", "device", "format", "container", "reader", "view", "tool", "tool/bench",
          "tool/program", "tool/convert", "tool/mount", "tool/report", "tool/enhance", "hosts/hdf5"]
 PMPI = ["mpi", "dry", "datatype", "hdf5", "file", "staging", "index", "close", "collective", "report", "transfer", "calls", "", "perf"]
 SMARTNIC = ["rtl/sim", "model", "common", "plugin", "daemon", "bench"]
@@ -32,8 +32,9 @@ def includes(path):
 
 
 def level(order, folder):
-    """The templates of kernels/vector/ and the instruction sets include each other."""
-    return order.index("kernels/vector" if folder.startswith("kernels/") else folder)
+    """The templates of kernels/vector/ and the instruction sets include each other, encoder 3 and its profile FLARE too."""
+    together = {"kernels": "kernels/vector", "interp": "interp"}
+    return order.index(together.get(os.path.dirname(folder), folder))
 
 
 def check(top, order, wrong):

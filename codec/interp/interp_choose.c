@@ -6,154 +6,29 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "interp/interp.h"
+#include "interp/interp_choice.h"
 #include "layout/fills.h"
-#include "layout/plan.h"
 
 /* Some twenty sets are measured on samples, which are a small part of a large array. */
-enum { SAMPLES = 4, SMALL = 1 << 15, RECALLED = 1 << 12 };
-
-/* Planes must be smaller by this much: they take longer. */
-#define PLANES_GAIN 0.04
+enum { SMALL = 1 << 15, RECALLED = 1 << 12 };
 
 /* After s samples, a set with other ways, shift or steps than the best of its family is given up if
  * it takes more by NEAR / s, and one along other axes if it takes more by FAR / s. */
 #define NEAR 0.02
 #define FAR  0.1
-#define FEW  0.01 /* bits for each element */
-
-/* Bits for each element: by all samples, and by the first ones, from one on. */
-struct cost {
-    bool known;   /* the data seem to be decoded by the set */
-    uint64_t sum; /* of all samples */
-    double bits, first[SAMPLES];
-    size_t elements; /* of a sample, at most */
-};
-
-static const struct cost endless = {.bits = 1e300, .first = {1e300, 1e300, 1e300, 1e300}};
-
-struct tried {
-    struct zmpi_interp_set set;
-    struct cost cost;
-};
-
-struct choice {
-    const struct zmpi_plan *plan;
-    const struct zmpi_interp_rule *rule;
-    const unsigned char *src;
-    struct zmpi_interp_work **work; /* the thread's, for one sample after another; NULL: none yet */
-    int threads;
-    unsigned axes, lag;                            /* of the array; 0: no lag */
-    size_t elements;                               /* of a sample, at most */
-    size_t from, samples;                          /* the first sample; samples at most */
-    bool chunks;                                   /* samples are chunks of the set's tiles */
-    struct tried best, of[ZMPI_INTERP_PLANES + 1]; /* of all; of each family */
-    const struct tried *had; /* of families: the best by samples before `from`, or by small ones */
-    bool tells;              /* decoded values give their integers back */
-    bool fresh;              /* no sample looks decoded at all */
-    bool failed;             /* no memory */
-};
-
-#define ALL_AXES (ZMPI_AXIS_X | ZMPI_AXIS_Y | ZMPI_AXIS_Z)
-
-/* Tiles are as long as possible along axes of prediction. */
-static unsigned tile_axes(const struct zmpi_interp_set *set)
-{
-    return set->axes | (set->family == ZMPI_INTERP_PLANES ? ZMPI_AXIS_Z : 0);
-}
-
-/* The extents of the samples' tiles: of the same ones for all sets, since some places take more
- * bits than others. Those of planes are as the set's, which decide how many planes have one `lag`
- * before them. */
-static void sample_tile(const struct choice *c, const struct zmpi_interp_set *set, size_t tile[3])
-{
-    const bool own = c->chunks || set->family == ZMPI_INTERP_PLANES;
-    zmpi_interp_tile(c->plan->words, own ? tile_axes(set) : ALL_AXES, tile);
-    while (tile[0] * tile[1] * tile[2] > c->elements) {
-        int longest = tile[1] >= tile[2] ? 1 : 2;
-        if (tile[0] >= tile[longest] && tile[0] >= 8 * (size_t)set->lag)
-            longest = 0;
-        tile[longest] = (tile[longest] + 1) / 2;
-    }
-}
-
-static struct zmpi_rows rows_at(const struct zmpi_plan *p, const unsigned char *src,
-                                const size_t first[3])
-{
-    const size_t row = p->words[2] * p->width, plane = p->words[1] * row;
-    src += first[0] * plane + first[1] * row + first[2] * p->width;
-    return (struct zmpi_rows){.at = (unsigned char *)src, .row = row, .plane = plane};
-}
-
-/* Samples are far from each other along all axes; the first lies in the middle. */
-static void sample_place(size_t s, const size_t words[3], const size_t tile[3],
-                         const size_t grid[3], size_t first[3])
-{
-    /* Powers of the root of x^4 = x + 1, in 1/65536. */
-    static const uint32_t apart[] = {53685, 43977, 36025};
-    for (int i = 0; i < 3; i++) {
-        first[i] = ((32768 + s * apart[i]) % 65536 * grid[i] >> 16) * tile[i];
-        if (first[i] > words[i] - tile[i])
-            first[i] = words[i] - tile[i];
-    }
-}
-
-/* Measures what the set costs; it had `cost` by the samples before c->from. choose: first chooses
- * its ways, by the middle sample. Stops where fresh data take more than `most`: then the cost is
- * endless, as it is without memory. */
-static struct cost measure(struct choice *c, struct zmpi_interp_set *set, bool choose,
-                           const struct cost *most, struct cost cost)
-{
-    const struct zmpi_plan *p = c->plan;
-    size_t tile[3], grid[3], tiles = 1;
-    sample_tile(c, set, tile);
-    if (set->family != ZMPI_INTERP_LORENZO)
-        set->levels = zmpi_interp_levels(set->axes, tile);
-    if (!*c->work) /* for all samples */
-        *c->work = zmpi_interp_work_for(NULL, c->plan->tile, set);
-    *c->work = *c->work ? zmpi_interp_work_for(*c->work, tile, set) : NULL;
-    c->failed |= !*c->work;
-    for (int i = 0; i < 3; i++) {
-        grid[i] = p->words[i] / tile[i] + (!c->chunks && p->words[i] % tile[i] != 0);
-        tiles *= grid[i];
-    }
-    const size_t samples = tiles < c->samples ? tiles : c->samples;
-    const double more = set->family == ZMPI_INTERP_PLANES ? 1 + PLANES_GAIN : 1;
-    const double each = 256 * (double)(tile[0] * tile[1] * tile[2]) / more;
-    bool known = !c->from || cost.known;
-    if (c->failed)
-        return endless;
-    for (size_t s = c->from; s < samples; s++) {
-        size_t first[3];
-        sample_place(s, p->words, tile, grid, first);
-        const struct zmpi_rows rows = rows_at(p, c->src, first);
-        enum zmpi_interp_origin origin;
-        cost.sum +=
-            zmpi_interp_estimate(*c->work, c->rule, set, choose && s == 0, tile, &rows, &origin);
-        known &= origin == ZMPI_INTERP_DECODED_BY_IT;
-        c->fresh &= origin == ZMPI_INTERP_FRESH;
-        cost.first[s] = (double)cost.sum / each / (double)(s + 1);
-        if (c->fresh && (cost.first[s] > most->first[s] ||
-                         (double)cost.sum / each > most->bits * (double)samples))
-            return endless;
-    }
-    cost.known = known;
-    cost.bits = cost.first[samples - 1];
-    cost.elements = c->elements;
-    return cost;
-}
+#define FEW  0.01 /* bits for each element: less does not tell families apart */
 
 /* What a set may cost to be of interest. */
 static struct cost limit(const struct choice *c, const struct zmpi_interp_set *set)
 {
     const struct cost *own = &c->of[set->family].cost;
     const struct zmpi_interp_set *best = &c->of[set->family].set;
-    struct cost most = endless;
+    struct cost most = zmpi_interp_endless;
     most.bits = fmax(own->bits, c->best.cost.bits);
     /* Planes along other axes have other samples. */
     const bool same = set->axes == best->axes && set->lag == best->lag;
     if (own->elements == c->elements && (same || set->family != ZMPI_INTERP_PLANES))
-        for (int s = 0; s < SAMPLES; s++)
+        for (int s = 0; s < ZMPI_INTERP_SAMPLES; s++)
             most.first[s] = own->first[s] * (1 + (same ? NEAR : FAR) / (s + 1));
     return most;
 }
@@ -174,7 +49,7 @@ static void try_set(struct choice *c, const struct zmpi_interp_set *set, bool ch
     if (!c->tells && set->family != ZMPI_INTERP_LORENZO) /* decoded data would not be recognised */
         return;
     const struct cost most = limit(c, set);
-    new.cost = measure(c, &new.set, choose, &most, endless);
+    new.cost = zmpi_interp_measure(c, &new.set, choose, &most, zmpi_interp_endless);
     take_better(c, &new);
 }
 
@@ -315,7 +190,7 @@ static bool recall(struct choice *c, size_t elements, struct zmpi_interp_entry *
     struct zmpi_interp_set set = e->set;
     struct choice look = *c;
     look.elements = elements / 64 > RECALLED ? elements / 64 : RECALLED;
-    measure(&look, &set, false, &endless, endless);
+    zmpi_interp_measure(&look, &set, false, &zmpi_interp_endless, zmpi_interp_endless);
     if (look.failed || !look.fresh)
         return false;
     c->best.set = e->set;
@@ -386,7 +261,8 @@ static void measure_chunk(struct choice *c, int family)
     struct tried new = c->had[family];
     if (new.cost.bits >= 1e300)
         return;
-    new.cost = measure(c, &new.set, !c->from, &endless, c->from ? new.cost : endless);
+    new.cost = zmpi_interp_measure(c, &new.set, !c->from, &zmpi_interp_endless,
+                                   c->from ? new.cost : zmpi_interp_endless);
     take_better(c, &new);
 }
 
@@ -400,7 +276,7 @@ static size_t keep_close(struct choice *c, double most, double before,
         const bool far = c->of[family].cost.bits > most && had[family].cost.bits > before;
         had[family] = c->of[family];
         if (family != (int)c->best.set.family && far)
-            had[family].cost = endless;
+            had[family].cost = zmpi_interp_endless;
         close += had[family].cost.bits < 1e300;
     }
     c->had = had;
@@ -410,9 +286,9 @@ static size_t keep_close(struct choice *c, double most, double before,
 static void measure_chunks(struct choice *c, size_t samples)
 {
     c->samples = samples;
-    c->best.cost = endless;
+    c->best.cost = zmpi_interp_endless;
     for (int family = 0; family <= ZMPI_INTERP_PLANES; family++)
-        c->of[family].cost = endless;
+        c->of[family].cost = zmpi_interp_endless;
     branch(c, measure_chunk, ZMPI_INTERP_LATTICE, ZMPI_INTERP_PLANES);
 }
 
@@ -425,7 +301,7 @@ static void refine(struct choice *c)
     const struct tried best = c->best;
     const double small = c->of[best.set.family].cost.bits;
     for (int family = 0; family <= ZMPI_INTERP_PLANES; family++)
-        had[family].cost = endless;
+        had[family].cost = zmpi_interp_endless;
     c->of[best.set.family].set = best.set;
     c->elements = ZMPI_INTERP_ELEMENTS;
     keep_close(c, best.cost.known ? 0 : 1.25 * small, 0, had);
@@ -446,7 +322,7 @@ static void recognise(struct choice *c)
     c->chunks = true;
     c->elements = ZMPI_INTERP_ELEMENTS;
     c->samples = 1;
-    c->best.cost = endless;
+    c->best.cost = zmpi_interp_endless;
     try_set(c, &set, true);
     for (int fine = 0; fine < FINES; fine++)
         for (unsigned mask = c->axes; mask; mask = (mask - 1) & c->axes) {
@@ -512,18 +388,18 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
     rule->sets = 1;
     rule->books = job->variant == ZMPI_VARIANT_BOOKS;
     const size_t elements = p->bytes / p->width;
-    zmpi_interp_tile(p->words, ALL_AXES, p->tile);
+    zmpi_interp_tile(p->words, ZMPI_ALL_AXES, p->tile);
     struct choice c = {.plan = p,
                        .rule = rule,
                        .src = src,
                        .work = work,
                        .threads = job->threads,
-                       .samples = SAMPLES,
-                       .best.cost = endless,
+                       .samples = ZMPI_INTERP_SAMPLES,
+                       .best.cost = zmpi_interp_endless,
                        .tells = tells,
                        .fresh = true};
     for (int family = 0; family <= ZMPI_INTERP_PLANES; family++)
-        c.of[family].cost = endless;
+        c.of[family].cost = zmpi_interp_endless;
     c.elements = elements > (size_t)4 * ZMPI_INTERP_ELEMENTS ? SMALL : ZMPI_INTERP_ELEMENTS;
     if (c.elements == ZMPI_INTERP_ELEMENTS)
         c.samples = 2;

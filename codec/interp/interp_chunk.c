@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 
 enum {
     KIND_CONSTANT = 0, /* 1 to 4: the number of a set */

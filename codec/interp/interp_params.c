@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 
 enum { HEAD = 12 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 
 /* ---- where the classes lie ---- */
 

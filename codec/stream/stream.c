@@ -8,7 +8,7 @@
 #include "base/floats.h"
 #include "base/hash.h"
 #include "huffman/huffman.h"
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 
 #define STREAM_MAGIC   0x5254535AU
 #define TABLE_ENTRY    8

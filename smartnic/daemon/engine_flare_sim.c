@@ -15,7 +15,7 @@
 #include "container/container.h"
 #include "daemon/engine.h"
 #include "enhance/enhance.h"
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 #include "layout/plan.h"
 #include "layout/stream.h"
 #include "rtl/sim/flare_sim.h"

@@ -12,7 +12,7 @@
 #include "base/cpus.h"
 #include "base/pool.h"
 #include "flare_field.h"
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 #include "layout/fills.h"
 
 enum { NETWORK_SIDE = 8 };

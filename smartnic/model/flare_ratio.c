@@ -12,7 +12,7 @@
 
 #include "device.h"
 #include "huffman/huffman_loops.h"
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 #include "layout/fills.h"
 #include "layout/plan_rows.h"
 #include "stream/compress_interp.h"

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "huffman/huffman_loops.h"
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 
 enum { SECTION = 8192, STREAMS = 4 };
 

@@ -4,7 +4,7 @@
 
 #include "kit.h"
 
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 
 /* Waves in units, noise; some have no value, some are far from all others. */
 static inline void make_values(int32_t *value, const size_t e[3], struct kit_random *r)

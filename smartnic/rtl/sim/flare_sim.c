@@ -7,7 +7,7 @@
 
 #include "enhance/enhance.h"
 #include "flare_sim_engine.h"
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 
 #define MODEL(arrays)                                                                              \
     void *flare_open_##arrays(void);                                                               \

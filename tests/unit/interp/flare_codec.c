@@ -3,7 +3,7 @@
  * of blocks; decoded data stay as they are; damage is seen; what a newer version wrote is said to
  * be.
  */
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 #include "interp_streams.h"
 
 static struct kit_stream compress(const struct zmpi_array *a, struct zmpi_bound bound, int threads,

@@ -4,7 +4,7 @@
  */
 #include "flare_model.h"
 
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 #include "kit.h"
 
 static const size_t nyx[3] = {512, 512, 512}, region[3] = {128, 128, 128};

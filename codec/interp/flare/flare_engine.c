@@ -2,7 +2,7 @@
  * engine. */
 #include <stdlib.h>
 
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 
 static const struct zmpi_flare_engine *engine;
 

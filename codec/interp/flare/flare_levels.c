@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 
 enum { BLOCK = ZMPI_FLARE_BLOCK, STEP_BITS = ZMPI_INTERP_STEP_BITS };
 

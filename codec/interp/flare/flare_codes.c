@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/flare.h"
+#include "interp/flare/flare.h"
 #include "huffman/huffman_sections.h"
 
 enum { OWN = ZMPI_HUFFMAN_OFFLINE /* number of a batch's own book */ };
